@@ -1,0 +1,32 @@
+"""Documents in, progress out."""
+
+from typing import Literal
+
+from clew_schema.base import Message
+from clew_schema.errors import Error
+
+DocumentState = Literal["received", "parsed", "embedding", "ready", "unchanged", "failed", "deleted"]
+
+
+class DocumentLoad(Message):
+    """Take this document into ``collection``. ``content`` is the file, base64; ``name`` its name, never a path we open."""
+
+    collection: str = ""
+    name: str = ""
+    media_type: str = ""
+    content: str = ""
+    document_id: str = ""
+    user: str = ""
+
+
+class DocumentStatus(Message):
+    """How far a document is. ``chunks_done`` of ``chunks`` are searchable once ``state`` is ``ready``."""
+
+    document_id: str = ""
+    collection: str = ""
+    name: str = ""
+    version: str = ""
+    state: DocumentState = "received"
+    chunks: int = 0
+    chunks_done: int = 0
+    error: Error | None = None

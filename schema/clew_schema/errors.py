@@ -1,0 +1,32 @@
+"""What a caller or an operator is told when something went wrong."""
+
+from clew_schema.base import Message
+
+
+class Error(Message):
+    """Why a request failed. ``type`` is one of a closed set (see the reference), ``message`` is for people."""
+
+    type: str = ""
+    message: str = ""
+
+
+class DeadLetter(Message):
+    """A message that could not be handled, kept whole so that it can be repaired and sent again.
+
+    ``payload`` is the body as UTF-8 text; a body that is not UTF-8 is base64 in it, and ``encoding`` says so.
+    """
+
+    letter_id: str = ""
+    topic: str = ""
+    service: str = ""
+    step: str = ""
+    message_id: str = ""
+    session_id: str = ""
+    collection: str = ""
+    key: str = ""
+    properties: dict[str, str] = {}
+    payload: str = ""
+    encoding: str = "utf-8"
+    error: Error = Error()
+    attempt: int = 1
+    buried_at: str = ""

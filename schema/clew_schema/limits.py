@@ -1,0 +1,25 @@
+"""Every number that a default stands for, once. Settings may change them; nothing else repeats them."""
+
+DOCUMENT_LIMIT = 8
+"""Chunks given to the writer when a query's ``doc_limit`` is 0 (SuperMew's RETRIEVAL_TOP_K)."""
+
+CANDIDATE_MULTIPLIER = 3
+"""Candidates taken from each leg, as a multiple of the document limit."""
+
+RRF_K = 60
+"""The constant of reciprocal rank fusion: Cormack, Clarke and Buettcher, SIGIR 2009."""
+
+MAX_ITERATIONS = 10
+"""Agent iterations before a run ends with ``max-iterations``."""
+
+MAX_ATTEMPTS = 5
+"""How often a message is tried before it is buried."""
+
+MAX_QUERY_CHARACTERS = 10_000
+"""Longest question that is accepted."""
+
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+"""Largest body that is published; the broker's own limit is 5 MB."""
+
+DEFAULT_COLLECTION = "default"
+"""The collection meant by an empty name."""

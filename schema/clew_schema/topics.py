@@ -1,0 +1,144 @@
+"""Topics are typed values: a name, the body that travels there, and what orders it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from clew_schema.agent import AgentRequest, AgentResponse
+from clew_schema.base import Message
+from clew_schema.documents import DocumentLoad, DocumentStatus
+from clew_schema.errors import DeadLetter
+from clew_schema.grading import GradingRequest, GradingResponse
+from clew_schema.rdf import Triples
+from clew_schema.retrieval import (
+    DocumentRagQuery,
+    DocumentRagResponse,
+    GraphRagQuery,
+    GraphRagResponse,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic(Generic[M]):
+    """A short name ↔ the type of its bodies ↔ the field whose value is the partition key."""
+
+    name: str
+    body: type[M]
+    key: str
+    about: str
+
+    def key_of(self, body: M) -> str:
+        """The partition key of ``body``; ``""`` when it has none."""
+        value: Any = body
+        for name in self.key.split("."):
+            value = getattr(value, name, None)
+        return value if isinstance(value, str) else ""
+
+
+AGENT_REQUEST = Topic("agent-request", AgentRequest, "session_id", "questions to the agent, and its next iterations")
+AGENT_RESPONSE = Topic("agent-response", AgentResponse, "session_id", "what the agent says")
+DOCUMENT_RAG_REQUEST = Topic("document-rag-request", DocumentRagQuery, "session_id", "questions to documents")
+DOCUMENT_RAG_RESPONSE = Topic("document-rag-response", DocumentRagResponse, "session_id", "answers from documents")
+GRAPH_RAG_REQUEST = Topic("graph-rag-request", GraphRagQuery, "session_id", "questions to a knowledge graph")
+GRAPH_RAG_RESPONSE = Topic("graph-rag-response", GraphRagResponse, "session_id", "answers from a knowledge graph")
+GRADING_REQUEST = Topic("grading-request", GradingRequest, "session_id", "evidence to be graded")
+GRADING_RESPONSE = Topic("grading-response", GradingResponse, "session_id", "graded evidence, with its route")
+AGENT_OBSERVATION = Topic(
+    "agent-observation", DocumentRagResponse, "session_id", "results of the agent's bus tools, by return address"
+)
+EXPLAINABILITY = Topic("explainability", Triples, "metadata.root", "what every step decided, as RDF quads")
+DOCUMENT_LOAD = Topic("document-load", DocumentLoad, "name", "documents to be taken in")
+DOCUMENT_STATUS = Topic("document-status", DocumentStatus, "document_id", "how far documents are")
+DEAD_LETTER = Topic("dead-letter", DeadLetter, "session_id", "messages that could not be handled")
+
+TOPICS: tuple[Topic[Any], ...] = (
+    AGENT_REQUEST,
+    AGENT_RESPONSE,
+    AGENT_OBSERVATION,
+    DOCUMENT_RAG_REQUEST,
+    DOCUMENT_RAG_RESPONSE,
+    GRAPH_RAG_REQUEST,
+    GRAPH_RAG_RESPONSE,
+    GRADING_REQUEST,
+    GRADING_RESPONSE,
+    EXPLAINABILITY,
+    DOCUMENT_LOAD,
+    DOCUMENT_STATUS,
+    DEAD_LETTER,
+)
+"""Every topic, in the order of the reference."""
+
+RESPONSES: tuple[Topic[Any], ...] = (AGENT_RESPONSE, DOCUMENT_RAG_RESPONSE, GRAPH_RAG_RESPONSE)
+"""Topics that go back to the caller: ``reply-to`` replaces their name."""
+
+Profile = Literal["clew", "trustgraph"]
+
+_TRUSTGRAPH_QUEUES: Mapping[str, str] = {
+    "agent-request": "request:{space}:agent:{flow}",
+    "agent-response": "response:{space}:agent:{flow}",
+    "document-rag-request": "request:{space}:document-rag:{flow}",
+    "document-rag-response": "response:{space}:document-rag:{flow}",
+    "graph-rag-request": "request:{space}:graph-rag:{flow}",
+    "graph-rag-response": "response:{space}:graph-rag:{flow}",
+    "explainability": "flow:{space}:triples-store:{flow}",
+}
+"""TrustGraph's queues for what both have; what is ours alone stays in our own namespace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicSpace:
+    """Where topics live. ``full`` turns a short name into the name that Pulsar knows.
+
+    Profile ``trustgraph`` uses TrustGraph's names for the topics that both have (``workspace`` and
+    ``flow`` are TrustGraph's), so that our services can stand in for its own.
+    """
+
+    tenant: str = "public"
+    namespace: str = "default"
+    profile: Profile = "clew"
+    trustgraph_space: str = "tg"
+    workspace: str = "default"
+    flow: str = "default"
+
+    def full(self, name: str) -> str:
+        """The full topic name; a name that is already full is left alone."""
+        if "://" in name:
+            return name
+        if self.profile == "trustgraph" and (queue := _TRUSTGRAPH_QUEUES.get(name)):
+            return queue_topic(queue.format(space=self.trustgraph_space, flow=f"{self.workspace}:{self.flow}"))
+        return f"persistent://{self.tenant}/{self.namespace}/{name}"
+
+    def retry(self, topic: str, service: str) -> str:
+        """The topic of delayed copies for one service's reading of ``topic`` (always persistent, always ours)."""
+        return f"persistent://{self.tenant}/{self.namespace}/{topic}.{service}.retry"
+
+    def owns(self, full_name: str) -> bool:
+        """Whether ``full_name`` lies in our tenant and namespace: what a caller may name as ``reply-to``."""
+        rest = full_name.partition("://")[2]
+        inside = rest.startswith(f"{self.tenant}/{self.namespace}/")
+        return inside or (self.profile == "trustgraph" and rest.startswith(f"{self.trustgraph_space}/response/"))
+
+
+def queue_topic(queue: str) -> str:
+    """TrustGraph's queue id ``class:topicspace:topic`` as a Pulsar topic; a full topic name is left alone.
+
+    ``flow`` is persistent, ``request``, ``response`` and ``notify`` are not. Raises ValueError for
+    anything else, saying what was expected.
+    """
+    if "://" in queue:
+        return queue
+    kind, *rest = queue.split(":", 2)
+    if len(rest) != 2:  # noqa: PLR2004 - class:topicspace:topic
+        msg = f"Invalid queue format: {queue}, expected class:topicspace:topic"
+        raise ValueError(msg)
+    if kind not in {"flow", "request", "response", "notify"}:
+        msg = f"Invalid queue class: {kind}, expected flow, request, response, or notify"
+        raise ValueError(msg)
+    persistence = "persistent" if kind == "flow" else "non-persistent"
+    return f"{persistence}://{rest[0]}/{kind}/{rest[1]}"

@@ -1,0 +1,1 @@
+"""The only files that import pulsar, pymilvus, httpx, sqlalchemy, pyoxigraph or a model."""

@@ -1,0 +1,458 @@
+"""What the services need from the world, as protocols. Adapters implement them; fakes ship in ``adapters``.
+
+Every method may raise the errors named in its protocol's text and no library's own: library
+exceptions stop at the adapter. All methods may be called concurrently from one event loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from pydantic import BaseModel
+
+    from clew_schema.evidence import Evidence, Grade
+    from clew_schema.rdf import Triple, Triples
+    from clew_services.core.agent import Thought, Tool
+    from clew_services.core.answer import Draft
+    from clew_schema.agent import AgentStep
+
+Reply = TypeVar("Reply", bound="BaseModel")
+
+
+# --- time -----------------------------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    """Time, so that tests own it."""
+
+    def now(self) -> float:
+        """Seconds since 1970, UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after ``seconds``; at once for zero or less."""
+        ...
+
+
+# --- the bus --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A message to be published: full topic name, body, partition key, properties.
+
+    ``deliver_at`` (milliseconds since 1970, 0: now) is a hint; a broker may deliver earlier.
+    """
+
+    topic: str
+    payload: bytes
+    key: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    deliver_at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """A message that was received and not yet settled. ``broker_id`` stays the same when it is delivered again."""
+
+    topic: str
+    payload: bytes
+    key: str
+    properties: Mapping[str, str]
+    broker_id: str
+    handle: object = None
+    """The adapter's own; opaque to everybody else."""
+
+
+Position = Literal["earliest", "latest"]
+
+
+class Subscription(Protocol):
+    """One consumer's place on one topic, shared with the other consumers of the same name.
+
+    Each message is given to one of them, at least once: it comes again after a lost connection, a
+    restarted broker or process, until it was acknowledged. Raises BusFailed.
+    """
+
+    async def receive(self) -> Delivery:
+        """The next message. A cancelled call loses none: the next call returns what it would have."""
+        ...
+
+    async def ack(self, delivery: Delivery) -> None:
+        """Settled: do not deliver again. May be forgotten by a broker that dies right after."""
+        ...
+
+    async def nack(self, delivery: Delivery) -> None:
+        """Not settled here: give it to somebody again after the broker's delay."""
+        ...
+
+    async def close(self) -> None:
+        """Hand back what is not settled, keep the subscription. Idempotent. A waiting receive raises BusFailed."""
+        ...
+
+
+class Bus(Protocol):
+    """Topics with durable subscriptions."""
+
+    async def publish(self, message: Outgoing) -> None:
+        """Return once the broker has the message. Raises BusFailed, or TooLarge for a body beyond the limit."""
+        ...
+
+    async def subscribe(
+        self, topic: str, subscription: str, *, width: int, position: Position = "earliest"
+    ) -> Subscription:
+        """Open a shared subscription, made if it does not exist yet; at most ``width`` messages are held unsettled.
+
+        ``position`` counts for a new subscription only. Raises BusFailed.
+        """
+        ...
+
+    async def unsubscribe(self, topic: str, subscription: str) -> None:
+        """Forget a subscription of our own making (a client's private one); never a service's."""
+        ...
+
+    async def ping(self) -> None:
+        """Return if the broker answers, else raise BusFailed."""
+        ...
+
+    async def close(self) -> None:
+        """Close consumers, then producers, then the connection. Idempotent."""
+        ...
+
+
+# --- the ledger -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What a step decided to publish because of a message: written once, published as often as needed."""
+
+    step: str
+    message_id: str
+    outputs: tuple[Outgoing, ...]
+    recorded_at: float
+    """Seconds since 1970."""
+
+
+class Ledger(Protocol):
+    """Which messages were handled, and what was published for them. Raises StoreFailed."""
+
+    async def lookup(self, step: str, message_id: str) -> Record | None:
+        """The record of this step for this message, if it was handled before."""
+        ...
+
+    async def record(self, record: Record) -> Record:
+        """Write ``record`` durably, or return the one that somebody wrote first. Whoever wrote first wins."""
+        ...
+
+    async def prune(self, before: float) -> int:
+        """Forget records older than ``before`` (seconds since 1970); how many went."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything. Idempotent."""
+        ...
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionInfo:
+    """A collection: its name, and the embedder whose vectors it holds."""
+
+    name: str
+    embedder: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentInfo:
+    """A document version as the catalog knows it."""
+
+    document_id: str
+    collection: str
+    name: str
+    version: str
+    media_type: str
+    state: Literal["building", "ready", "retired", "failed"]
+    chunks: int
+    characters: int
+    pages: int
+    ingested_at: float
+    error: str = ""
+
+
+class Catalog(Protocol):
+    """Collections, documents and their versions, and vectors by content hash, in SQL. Raises StoreFailed."""
+
+    async def collection(self, name: str) -> CollectionInfo | None:
+        """The collection, if somebody made it."""
+        ...
+
+    async def create_collection(self, info: CollectionInfo) -> CollectionInfo:
+        """Make it, or return the one that exists."""
+        ...
+
+    async def collections(self) -> Sequence[CollectionInfo]:
+        """All, by name."""
+        ...
+
+    async def put_document(self, info: DocumentInfo) -> None:
+        """Write a version; ``ready`` retires the version that was ready before, in the same transaction."""
+        ...
+
+    async def documents(self, collection: str) -> Sequence[DocumentInfo]:
+        """The ready and the failed ones of a collection, by name."""
+        ...
+
+    async def document(self, collection: str, document_id: str) -> DocumentInfo | None:
+        """The ready version of a document."""
+        ...
+
+    async def retired(self, collection: str) -> Sequence[DocumentInfo]:
+        """Versions that were replaced and whose chunks may still be in the vector store."""
+        ...
+
+    async def drop_version(self, collection: str, document_id: str, version: str) -> None:
+        """Forget one version."""
+        ...
+
+    async def vectors(self, embedder: str, hashes: Sequence[str]) -> Mapping[str, Sequence[float]]:
+        """Vectors computed before, by content hash; missing ones are absent."""
+        ...
+
+    async def put_vectors(self, embedder: str, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Remember vectors by content hash."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything. Idempotent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a vector store can do, from its version and a probe, never from the absence of an error."""
+
+    dense: bool = True
+    bm25: bool = True
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A chunk to be stored: its evidence fields and its vector."""
+
+    evidence: Evidence
+    vector: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """What each leg returned, best first, ranks and raw scores set in each Evidence for that leg.
+
+    ``bm25`` is null when the store has no such leg. Scores: cosine similarity for dense, BM25 (positive,
+    larger is better) for bm25.
+    """
+
+    dense: Sequence[Evidence]
+    bm25: Sequence[Evidence] | None
+
+
+class VectorStore(Protocol):
+    """Leaves by meaning and by words, one store collection per Clew collection. Raises RetrievalFailed.
+
+    Names of collections are any text; the adapter encodes them. No call ever reads another collection.
+    """
+
+    async def capabilities(self) -> Capabilities:
+        """What this store can do."""
+        ...
+
+    async def ensure(self, info: CollectionInfo) -> None:
+        """Make the store's collection if it is missing, and load it."""
+        ...
+
+    async def upsert(self, collection: str, leaves: Sequence[Leaf]) -> None:
+        """Write leaves by ``chunk_id``; a second write of an id replaces the first."""
+        ...
+
+    async def flush(self, collection: str) -> None:
+        """Return once what was written is found by a search."""
+        ...
+
+    async def search(
+        self, collection: str, *, vector: Sequence[float], text: str, limit: int
+    ) -> Hits:
+        """The ``limit`` best leaves of each leg among all versions that were not deleted."""
+        ...
+
+    async def count(self, collection: str, document_id: str = "", version: str = "") -> int:
+        """How many leaves the collection, a document or one version of it has; strongly consistent."""
+        ...
+
+    async def delete(self, collection: str, document_id: str, *, version: str = "") -> None:
+        """Delete a document's leaves, or those of one version."""
+        ...
+
+    async def drop(self, collection: str) -> None:
+        """Delete the store's collection; nothing if it does not exist."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything, locks included. Idempotent."""
+        ...
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+class Embedder(Protocol):
+    """Text to unit vectors. ``name`` says which model made them. Raises RetrievalFailed."""
+
+    name: str
+    dimensions: int
+
+    async def query(self, text: str) -> Sequence[float]:
+        """The vector of a question."""
+        ...
+
+    async def passages(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """The vectors of passages, in order."""
+        ...
+
+
+class Reranker(Protocol):
+    """How well passages answer a question. Raises ModelFailed, ModelBusy, ModelRefused, ModelReplyInvalid."""
+
+    name: str
+
+    async def scores(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+        """One score per passage, in order; larger is better."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What a chat model is asked: instructions, and the text to work on. ``name`` and ``version`` go into the trace."""
+
+    name: str
+    system: str
+    user: str
+    max_tokens: int = 1024
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a call cost; null when the service did not say."""
+
+    model: str
+    in_token: int | None = None
+    out_token: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """A model's whole reply."""
+
+    text: str
+    usage: Usage
+
+
+class Chat(Protocol):
+    """A chat model. Raises ModelFailed, ModelBusy, ModelRefused, ModelReplyInvalid."""
+
+    name: str
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """The whole reply."""
+        ...
+
+    def stream(self, prompt: Prompt) -> AsyncIterator[str | Usage]:
+        """The reply in pieces, then its usage."""
+        ...
+
+    async def structured(self, prompt: Prompt, reply: type[Reply]) -> tuple[Reply, Usage]:
+        """The reply as a value of ``reply``, repaired within a bound, else ModelReplyInvalid."""
+        ...
+
+
+class Emit(Protocol):
+    """Show a piece of text to a caller who streams. What is emitted is never the only copy."""
+
+    async def __call__(self, text: str) -> None:
+        """Send ``text`` on."""
+        ...
+
+
+class Grader(Protocol):
+    """Whether evidence answers a question. Raises as Chat does; a failing grader is an error, not an opinion."""
+
+    name: str
+
+    async def grade(self, question: str, evidence: Sequence[Evidence]) -> Grade:
+        """A grade; ``evidence`` is not empty."""
+        ...
+
+
+class Writer(Protocol):
+    """Writes an answer from evidence and from nothing else, citing it as [n]. Raises as Chat does."""
+
+    name: str
+
+    async def write(self, question: str, evidence: Sequence[Evidence], emit: Emit) -> Draft:
+        """The answer; pieces of it go to ``emit`` as they come. [n] is the n-th of ``evidence``, from 1."""
+        ...
+
+
+class Thinker(Protocol):
+    """Decides an agent's next act. Raises as Chat does."""
+
+    name: str
+
+    async def think(
+        self, question: str, history: Sequence[AgentStep], tools: Sequence[Tool], emit: Emit
+    ) -> Thought:
+        """What to do next: use one of ``tools``, or conclude. Thought text goes to ``emit`` as it comes."""
+        ...
+
+
+# --- traces ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceRow:
+    """One run in a list of traces. ``asked_at`` is as the trace has it; ``state`` says how the run ended so far."""
+
+    session_uri: str
+    mechanism: Literal["document-rag", "graph-rag", "agent"]
+    query: str
+    asked_at: str
+    collection: str
+    state: Literal["running", "answered", "no_knowledge", "needs_input", "failed"]
+
+
+class TraceStore(Protocol):
+    """The triples of runs. Raises StoreFailed."""
+
+    async def add(self, batches: Sequence[Triples]) -> None:
+        """Write batches durably. Writing one twice changes nothing."""
+        ...
+
+    async def list(self, collection: str, *, limit: int = 50) -> Sequence[TraceRow]:
+        """The newest runs of a collection that were asked by a caller (a tool's own runs are not listed)."""
+        ...
+
+    async def run(self, collection: str, session_uri: str) -> Sequence[Triple]:
+        """All quads of one run; none when it does not exist in ``collection``."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything, locks included. Idempotent."""
+        ...

@@ -1,0 +1,1 @@
+"""The one place that decodes, settles, retries, drains and measures."""
