@@ -1,0 +1,66 @@
+# Clew: every target calls what it needs, so each works on a fresh clone.
+# Only Python 3.11 or newer is needed, and for the real servers Java, Maven and PostgreSQL as well.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DISTRIBUTIONS := schema translators services
+PACKAGES := schema/clew_schema translators/clew_translators services/clew_services
+UV_VERSION := 0.13.9
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check test-servers servers-up servers-down bench lock format clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Make .venv with everything in it (does nothing when nothing changed)
+
+$(STAMP): requirements.lock $(DISTRIBUTIONS:=/pyproject.toml)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Clew needs Python 3.11 or newer; choose one with make PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(DISTRIBUTIONS:%=-e ./%)
+	@touch $@
+
+demo: $(STAMP) ## Answer questions about the sample documents, on the embedded stack
+	$(BIN)/clew demo
+
+test: $(STAMP) ## Run the tests that need nothing but Python
+	$(BIN)/python -m pytest -m "not servers"
+
+check: $(STAMP) ## Formatting, lint and types, then the tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict $(PACKAGES) tests
+	$(BIN)/python -m pytest -m "not servers"
+
+test-servers: $(STAMP) ## Start real Pulsar, Milvus and PostgreSQL, test against them, stop them
+	$(BIN)/python -m tests.servers run -- $(BIN)/python -m pytest -m servers -p tests.servers.no_skips
+
+servers-up: $(STAMP) ## Start the real servers and print the variables that lead tests to them
+	@$(BIN)/python -m tests.servers up
+
+servers-down: $(STAMP) ## Stop the real servers
+	@$(BIN)/python -m tests.servers down
+
+bench: $(STAMP) ## Measure latency, throughput and processor time
+	$(BIN)/python -m benchmarks
+
+format: $(STAMP) ## Format the code and mend what lint can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: ## Resolve requirements.in and the pyprojects anew into requirements.lock
+	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && \
+	$(PYTHON) -m venv "$$scratch/venv" && \
+	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check uv==$(UV_VERSION) && \
+	"$$scratch/venv/bin/uv" pip compile requirements.in --output-file requirements.lock --upgrade --quiet \
+		--python-version 3.11 --python-platform x86_64-manylinux_2_28 \
+		--generate-hashes --no-emit-index-url --no-emit-find-links \
+		$(DISTRIBUTIONS:%=--no-emit-package clew-%) --custom-compile-command "make lock"
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
