@@ -15,6 +15,7 @@
     │   ├── ModelRefused           bad key, unknown model, content refused
     │   ├── EmbedderMismatch       the collection was made with another embedder
     │   ├── DocumentUnreadable     a file that its format's library cannot read
+    │   ├── StoreIncompatible      tables or rows that a newer Clew wrote
     │   └── TooLarge               an effect that no broker would carry
     └── Transient              may pass by itself: retried with growing delay, then kept as a dead letter
         ├── RetrievalFailed        the store or the embedder did not answer
@@ -105,6 +106,12 @@ class DocumentUnreadable(Defect):
     """The library for this format cannot read the file."""
 
     type = "document-unreadable"
+
+
+class StoreIncompatible(Defect):
+    """The tables or rows were written by a newer Clew. Nothing was changed."""
+
+    type = "store-incompatible"
 
 
 class TooLarge(Defect):

@@ -1,0 +1,147 @@
+"""The ledger in SQL: one row per handled message, written once.
+
+The ``outputs`` column is one value of bytes (format 1)::
+
+    0x01 | header length, 4 bytes big-endian | header, JSON in ASCII | the payloads, one after the other
+
+The header is a list with one ``[topic, key, deliver_at, properties, payload length]`` per output. Payloads are
+kept as they are: they are most of the bytes, and compressing them costs more processor time than writing them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from clew_services.adapters.sql import Batch, SqlStore
+from clew_services.errors import StoreIncompatible
+from clew_services.ports import Outgoing, Record
+
+FORMAT = 1
+PRUNE_ROWS = 500
+"""Rows that one transaction forgets, so that nobody waits long behind it."""
+
+_Key = tuple[str, str]
+
+METADATA = sa.MetaData()
+LEDGER = sa.Table(
+    "ledger",
+    METADATA,
+    sa.Column("step", sa.Text, primary_key=True),
+    sa.Column("message_id", sa.Text, primary_key=True),
+    sa.Column("outputs", sa.LargeBinary, nullable=False),
+    sa.Column("recorded_at", sa.Double, nullable=False, index=True),
+)
+
+_KEY = sa.tuple_(LEDGER.c.step, LEDGER.c.message_id)
+_SELECT = sa.select(LEDGER).where(_KEY.in_(sa.bindparam("keys", expanding=True)))
+_OLD = (
+    sa.select(LEDGER.c.step, LEDGER.c.message_id)
+    .where(LEDGER.c.recorded_at < sa.bindparam("before"))
+    .limit(PRUNE_ROWS)
+)
+_PRUNE = sa.delete(LEDGER).where(_KEY.in_(_OLD))
+
+
+def encode_outputs(outputs: Sequence[Outgoing]) -> bytes:
+    """``outputs`` in the format that the module describes."""
+    header = json.dumps(
+        [[o.topic, o.key, o.deliver_at, dict(o.properties), len(o.payload)] for o in outputs],
+        separators=(",", ":"),
+    ).encode("ascii")
+    return b"".join((b"\x01", len(header).to_bytes(4, "big"), header, *(o.payload for o in outputs)))
+
+
+def decode_outputs(data: bytes) -> tuple[Outgoing, ...]:
+    """The outputs that were encoded. Raises StoreIncompatible for bytes of another format."""
+    if data[:1] != b"\x01":
+        raise StoreIncompatible(
+            f"a ledger row has format {data[:1].hex() or 'none'}; this Clew reads format {FORMAT}"
+        )
+    at = 5 + int.from_bytes(data[1:5], "big")
+    outputs = []
+    for topic, key, deliver_at, properties, length in json.loads(data[5:at]):
+        payload = data[at : at + length]
+        outputs.append(
+            Outgoing(topic=topic, payload=payload, key=key, properties=properties, deliver_at=deliver_at)
+        )
+        at += length
+    return tuple(outputs)
+
+
+class SqlLedger:
+    """The ledger at a database URL. Processes may share it: whoever commits a record first wins.
+
+    Raises StoreFailed as the port says, and StoreIncompatible for a database of a newer Clew.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._store = SqlStore(url, METADATA, name="ledger")
+        dialect = postgresql if self._store.dialect == "postgresql" else sqlite
+        # The number of rows tells whether anybody was there first, so it is kept.
+        self._insert = (
+            dialect.insert(LEDGER).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+        )
+        self._lookups: Batch[_Key, Record | None] = Batch(_lookup, writes=False)
+        self._records: Batch[Record, Record] = Batch(self._write)
+
+    async def open(self) -> None:
+        """Connect and make the table if it is missing."""
+        await self._store.open()
+
+    async def lookup(self, step: str, message_id: str) -> Record | None:
+        """The record, or null."""
+        return await self._store.submit(self._lookups, (step, message_id))
+
+    async def record(self, record: Record) -> Record:
+        """Commit ``record``, or return the one that was committed first."""
+        return await self._store.submit(self._records, record)
+
+    async def prune(self, before: float) -> int:
+        """Forget records older than ``before``, a few hundred per transaction; how many went."""
+        gone = 0
+        while True:
+            deleted = await self._store.call(lambda c: c.execute(_PRUNE, {"before": before}).rowcount)
+            gone += deleted
+            if deleted < PRUNE_ROWS:
+                return gone
+
+    async def close(self) -> None:
+        """Commit what waits and disconnect."""
+        await self._store.close()
+
+    def _write(self, connection: sa.Connection, records: Sequence[Record]) -> Sequence[Record]:
+        # In one order everywhere: two processes that write the same keys then never wait for each other.
+        rows = sorted((_row(record) for record in records), key=lambda row: (row["step"], row["message_id"]))
+        if connection.execute(self._insert, rows).rowcount == len(rows):
+            return records
+        stored = _select(connection, [(record.step, record.message_id) for record in records])
+        return [stored[record.step, record.message_id] for record in records]
+
+
+def _row(record: Record) -> dict[str, Any]:
+    return {
+        "step": record.step,
+        "message_id": record.message_id,
+        "outputs": encode_outputs(record.outputs),
+        "recorded_at": record.recorded_at,
+    }
+
+
+def _lookup(connection: sa.Connection, keys: Sequence[_Key]) -> Sequence[Record | None]:
+    found = _select(connection, keys)
+    return [found.get(key) for key in keys]
+
+
+def _select(connection: sa.Connection, keys: Sequence[_Key]) -> Mapping[_Key, Record]:
+    rows = connection.execute(_SELECT, {"keys": list(keys)})
+    return {
+        (step, message_id): Record(
+            step=step, message_id=message_id, outputs=decode_outputs(outputs), recorded_at=recorded_at
+        )
+        for step, message_id, outputs, recorded_at in rows
+    }
