@@ -1,0 +1,184 @@
+"""What the runtime tells operators: one event per decision, names from a closed set, and metrics.
+
+Never a question, an answer or a secret: ids, types, counts and times.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from clew_services.runtime.pack import told_error
+
+if TYPE_CHECKING:
+    from clew_services.runtime.outcome import Outcome
+    from clew_services.runtime.pack import Handling
+    from clew_services.runtime.step import Step
+
+EventName = Literal[
+    "step_done",  # a message was handled and its outcome recorded
+    "step_replayed",  # a message was handled before; its record is published again
+    "step_refused",  # the caller was told that the request cannot be served
+    "step_retried",  # a failure that may pass: a delayed copy was published
+    "step_buried",  # a failure that needs a person: a dead letter was published
+    "settle_failed",  # ledger or broker failed while settling; the message comes again
+    "consumer_started",  # a subscription was opened
+    "consumer_lost",  # a subscription broke and is opened again
+    "consumer_stopped",  # a consumer drained and closed
+    "brake_on",  # too many dead letters in a row; the consumer stopped taking
+    "broker_started",  # the embedded broker answers
+    "broker_restarted",  # the embedded broker died and was started again
+    "service_ready",  # every consumer is subscribed
+    "service_stopping",  # SIGTERM or Ctrl-C: finish what is in hand
+    "service_stopped",  # everything is closed
+    "ledger_pruned",  # old records were forgotten
+    "document_ready",  # a document version serves
+    "document_failed",  # a document could not be taken in; the old version still serves
+]
+
+Level = Literal["debug", "info", "warning", "error"]
+
+
+class Metrics:
+    """Prometheus metrics of one process. Labels are steps and outcomes, never a session."""
+
+    def __init__(self) -> None:
+        """In a registry of their own, so that two runtimes in one process do not collide."""
+        self.registry = CollectorRegistry()
+        self.seconds = Histogram(
+            "clew_step_seconds",
+            "Time a handler took, by step",
+            ["step"],
+            registry=self.registry,
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120),
+        )
+        self.messages = Counter(
+            "clew_messages_total",
+            "Messages settled, by step and outcome (done, replayed, refused, retried, buried, settle_failed)",
+            ["step", "outcome"],
+            registry=self.registry,
+        )
+        self.in_flight = Gauge(
+            "clew_in_flight", "Messages in hand, by step", ["step"], registry=self.registry
+        )
+        self.oldest = Gauge(
+            "clew_oldest_in_flight_seconds",
+            "Age of the oldest message in hand, by step",
+            ["step"],
+            registry=self.registry,
+        )
+        self.braked = Gauge(
+            "clew_brake_on", "1 while a step's consumer is stopped by its brake", ["step"], registry=self.registry
+        )
+
+    def text(self) -> bytes:
+        """The exposition format that Prometheus scrapes."""
+        return generate_latest(self.registry)
+
+
+class Observer:
+    """Says what was decided, to the log and to the metrics."""
+
+    def __init__(self, metrics: Metrics | None = None, log: Any = None) -> None:
+        """``log`` is a structlog logger."""
+        self.metrics = metrics or Metrics()
+        self._log = log if log is not None else structlog.get_logger("clew")
+
+    def event(self, name: EventName, level: Level = "info", **values: object) -> None:
+        """Log ``name`` with ``values``."""
+        getattr(self._log, level)(name, **values)
+
+    def done(self, handling: Handling, outcome: Outcome) -> None:
+        """A message was handled."""
+        step = handling.step.name
+        took = handling.ended - handling.started
+        self.metrics.messages.labels(step, "done").inc()
+        self.metrics.seconds.labels(step).observe(took)
+        self.event(
+            "step_done",
+            "debug",
+            step=step,
+            session_id=handling.session_id,
+            message_id=handling.cause,
+            attempt=handling.envelope.attempt,
+            ms=round(took * 1000, 2),
+            facts=[fact.kind for fact in outcome.facts],
+        )
+
+    def replayed(self, step: Step[Any], cause: str) -> None:
+        """A record is published again."""
+        self.metrics.messages.labels(step.name, "replayed").inc()
+        self.event("step_replayed", step=step.name, message_id=cause)
+
+    def refused(self, handling: Handling, error: Exception) -> None:
+        """The caller was told no."""
+        self._failed("step_refused", "refused", "info", handling, error)
+
+    def retried(self, handling: Handling, error: Exception, after: float) -> None:
+        """A delayed copy was published."""
+        self._failed("step_retried", "retried", "warning", handling, error, after_seconds=round(after, 3))
+
+    def buried(self, handling: Handling, error: Exception) -> None:
+        """A dead letter was published."""
+        self._failed("step_buried", "buried", "error", handling, error)
+
+    def settle_failed(self, step: Step[Any], cause: str, error: Exception) -> None:
+        """Settling itself failed."""
+        self.metrics.messages.labels(step.name, "settle_failed").inc()
+        self.event(
+            "settle_failed",
+            "warning",
+            step=step.name,
+            message_id=cause,
+            error_type=told_error(error).type,
+            error=str(error),
+        )
+
+    def _failed(
+        self,
+        name: EventName,
+        outcome: str,
+        level: Level,
+        handling: Handling,
+        error: Exception,
+        **values: object,
+    ) -> None:
+        told = told_error(error)
+        self.metrics.messages.labels(handling.step.name, outcome).inc()
+        bug = told.type == "internal-error"
+        self.event(
+            name,
+            level,
+            step=handling.step.name,
+            session_id=handling.session_id,
+            message_id=handling.cause,
+            attempt=handling.envelope.attempt,
+            error_type=told.type,
+            error=str(error),
+            **({"exc_info": error} if bug else {}),
+            **values,
+        )
+
+
+def configure_logging(level: str = "info", *, form: Literal["json", "console"] = "console") -> None:
+    """Set structlog up once per process: JSON lines, or a console for people; on standard error."""
+    number = logging.getLevelNamesMapping()[level.upper()]
+    processors: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    if form == "json":
+        processors += [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+    else:
+        processors.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()))
+    structlog.configure(
+        processors=processors,
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )

@@ -1,0 +1,283 @@
+"""From what a step decided to the messages that say so: a pure function, so a replay packs the same bytes.
+
+Ids are derived from the cause, facts are stamped and turned into triples, the trail is carried on, and
+responses find their way back to the caller.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from clew_schema import ids, topics
+from clew_schema.base import RunMessage
+from clew_schema.errors import DeadLetter, Error
+from clew_schema.facts import RunFailed
+from clew_schema.limits import MAX_MESSAGE_BYTES
+from clew_services.errors import ClewError, TooLarge
+from clew_services.ports import Outgoing
+from clew_translators import bus
+from clew_translators.explain import entity_uri, explain, question_uri
+from clew_translators.namespaces import GRAPH_RETRIEVAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from clew_schema.base import Message
+    from clew_schema.envelope import Envelope
+    from clew_schema.facts import Fact
+    from clew_schema.rdf import Triples
+    from clew_schema.retrieval import ReturnAddress
+    from clew_schema.topics import TopicSpace
+    from clew_services.ports import Delivery
+    from clew_services.runtime.outcome import Outcome, Send
+    from clew_services.runtime.step import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handling:
+    """A message in hand: which step has it, whose effect it is, and of which run. Times are seconds since 1970.
+
+    ``run`` is null for a message that belongs to no run or could not be read.
+    """
+
+    step: Step[Any]
+    envelope: Envelope
+    cause: str
+    session_id: str
+    collection: str
+    run: RunMessage | None
+    started: float
+    ended: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packer:
+    """Packs for one topic space. ``always_explain`` sends explanations inline also to callers who do not stream."""
+
+    space: TopicSpace
+    always_explain: bool = False
+
+    def outcome(self, handling: Handling, outcome: Outcome) -> tuple[Outgoing, ...]:
+        """Everything the step publishes, in the order in which one topic's messages must stay. Raises TooLarge."""
+        opening = handling.step.caller.opening(handling.run) if handling.step.caller and handling.run else None
+        decided = (opening, *outcome.facts) if opening else outcome.facts
+        facts = tuple(_stamped(fact, handling) for fact in decided)
+        return self._numbered(handling, (*self._explained(handling, facts), *self._sent(handling, outcome, facts)))
+
+    def failure(self, handling: Handling, error: Exception, letter: DeadLetter | None) -> tuple[Outgoing, ...]:
+        """The failure explained, the caller told, and the letter kept."""
+        told = told_error(error)
+        out: list[_Draft] = []
+        caller = handling.step.caller
+        if caller is not None:
+            opening = caller.opening(handling.run) if handling.run else None
+            failed = RunFailed(mechanism=caller.mechanism, error_type=told.type, message=told.message)
+            facts = tuple(_stamped(fact, handling) for fact in ((opening, failed) if opening else (failed,)))
+            out += self._explained(handling, facts)
+            address = self._address(handling)
+            response = caller.failure(
+                told, address.state if address else "", streaming=bool(handling.run and handling.run.wants_stream)
+            )
+            out.append(self._response(handling, response, facts, address))
+        if letter is not None:
+            out.append(_Draft(self.space.full(topics.DEAD_LETTER.name), letter, letter.session_id))
+        return self._numbered(handling, out)
+
+    def letter(self, handling: Handling, delivery: Delivery, error: Exception) -> DeadLetter:
+        """``delivery`` whole, as a dead letter."""
+        try:
+            payload, encoding = delivery.payload.decode(), "utf-8"
+        except UnicodeDecodeError:
+            payload, encoding = b64encode(delivery.payload).decode(), "base64"
+        return DeadLetter(
+            letter_id=ids.derive("letter", handling.cause, handling.step.name),
+            topic=self.space.full(handling.step.topic.name),
+            service=handling.step.service,
+            step=handling.step.name,
+            message_id=handling.cause,
+            session_id=handling.session_id,
+            collection=handling.collection,
+            key=delivery.key,
+            properties=dict(delivery.properties),
+            payload=payload,
+            encoding=encoding,
+            error=told_error(error),
+            attempt=handling.envelope.attempt,
+            buried_at=iso(handling.ended),
+        )
+
+    def chunk(self, handling: Handling, text: str, sequence: int, stream: str) -> Outgoing:
+        """A piece of text for a caller who streams. Not recorded: what it says comes again at the end."""
+        caller = handling.step.caller
+        if caller is None:
+            msg = f"step {handling.step.name} has no caller to stream to"
+            raise TypeError(msg)
+        body = caller.chunk(text).model_copy(
+            update={"session_id": handling.session_id, "collection": handling.collection}
+        )
+        envelope = replace(
+            handling.envelope.effect(ids.message_id(handling.cause, handling.step.name, "text"), handling.session_id),
+            attempt=handling.envelope.attempt,
+            other={"sequence": str(sequence), "stream": stream},
+        )
+        return Outgoing(
+            topic=self._reply_topic(handling, caller.topic.name),
+            payload=bus.encode(body),
+            key=handling.session_id,
+            properties=envelope.properties(),
+        )
+
+    def retry(self, handling: Handling, delivery: Delivery, due: int) -> Outgoing:
+        """The delayed copy that is tried next at ``due`` (milliseconds since 1970). It keeps the id of the first."""
+        envelope = replace(handling.envelope, message_id=handling.cause).retry(due)
+        return Outgoing(
+            topic=self.space.retry(handling.step.topic.name, handling.step.service),
+            payload=delivery.payload,
+            key=delivery.key,
+            properties=envelope.properties(),
+            deliver_at=due,
+        )
+
+    def _explained(self, handling: Handling, facts: Sequence[Fact]) -> Iterator[_Draft]:
+        batch = _explain(handling, facts)
+        if batch is None:
+            return
+        root = batch.metadata.root if batch.metadata else ""
+        yield _Draft(self.space.full(topics.EXPLAINABILITY.name), batch, root)
+        caller, run = handling.step.caller, handling.run
+        if caller and run and self._inline(run) and self._address(handling) is None:
+            yield _Draft(
+                self._reply_topic(handling, caller.topic.name),
+                _named(handling, caller.explain(batch)),
+                handling.session_id,
+            )
+
+    def _sent(self, handling: Handling, outcome: Outcome, facts: tuple[Fact, ...]) -> Iterator[_Draft]:
+        for send in outcome.send:
+            caller = handling.step.caller
+            if caller is not None and isinstance(send.body, caller.topic.body):
+                yield self._response(handling, send.body, facts, self._trusted(send.to))
+                continue
+            trail = (*caller.trail(handling.run), *facts) if caller and handling.run else ()
+            body = _with_trail(send.body, trail)
+            if send.carry is not None:
+                state = _with_trail(send.carry, trail).model_dump_json()
+                body = body.model_copy(update={"reply": body.reply.model_copy(update={"state": state})})
+            yield _Draft(self._topic(handling, send), body, send.topic.key_of(body))
+
+    def _response(
+        self, handling: Handling, body: Any, facts: tuple[Fact, ...], address: ReturnAddress | None
+    ) -> _Draft:
+        caller, run = handling.step.caller, handling.run
+        changes: dict[str, Any] = {}
+        if caller is not None and facts and not body.message_id:
+            changes["message_id"] = entity_uri(facts[-1], handling.session_id, caller.mechanism) or ""
+        if caller is not None and handling.envelope.traced and caller.is_final(body):
+            changes["explain_id"] = question_uri(handling.session_id, caller.mechanism)
+            changes["explain_graph"] = GRAPH_RETRIEVAL
+            if address is None and run is not None and not self._inline(run):
+                whole = _explain(handling, (*caller.trail(run), *facts), whole=True)
+                changes["explain_triples"] = whole.triples if whole else ()
+        answer = _named(handling, body).model_copy(update=changes)
+        if address is not None:
+            return _Draft(self.space.full(address.topic), answer, handling.session_id, address.correlation)
+        name = caller.topic.name if caller else ""
+        return _Draft(self._reply_topic(handling, name), answer, handling.session_id)
+
+    def _inline(self, run: RunMessage) -> bool:
+        return self.always_explain or run.wants_stream
+
+    def _topic(self, handling: Handling, send: Send[Any]) -> str:
+        if (address := self._trusted(send.to)) is not None:
+            return self.space.full(address.topic)
+        if send.topic in topics.RESPONSES:
+            return self._reply_topic(handling, send.topic.name)
+        return self.space.full(send.topic.name)
+
+    def _reply_topic(self, handling: Handling, name: str) -> str:
+        wanted = handling.envelope.reply_to
+        return wanted if wanted and self.space.owns(wanted) else self.space.full(name)
+
+    def _address(self, handling: Handling) -> ReturnAddress | None:
+        caller = handling.step.caller
+        return self._trusted(caller.address(handling.run)) if caller and handling.run else None
+
+    def _trusted(self, address: ReturnAddress | None) -> ReturnAddress | None:
+        """An address outside of our own topics is no address: the runtime has refused the request for it."""
+        return address if address and self.space.owns(self.space.full(address.topic)) else None
+
+    def _numbered(self, handling: Handling, drafts: Sequence[_Draft]) -> tuple[Outgoing, ...]:
+        out = []
+        for number, draft in enumerate(drafts):
+            envelope = handling.envelope.effect(
+                ids.message_id(handling.cause, handling.step.name, number),
+                draft.body.session_id if isinstance(draft.body, RunMessage) else handling.session_id,
+            )
+            if draft.correlation:
+                envelope = replace(envelope, id=draft.correlation)
+            payload = bus.encode(draft.body)
+            if len(payload) > MAX_MESSAGE_BYTES:
+                raise TooLarge(
+                    f"{handling.step.name} would publish {len(payload)} bytes on {draft.topic}; "
+                    f"the limit is {MAX_MESSAGE_BYTES}: ask for fewer or smaller chunks (doc_limit)"
+                )
+            out.append(
+                Outgoing(topic=draft.topic, payload=payload, key=draft.key, properties=envelope.properties())
+            )
+        return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A message before it has its number."""
+
+    topic: str
+    body: Message
+    key: str
+    correlation: str = ""
+
+
+def told_error(error: Exception) -> Error:
+    """What a caller is told of ``error``. A bug's own text stays inside: it may hold anything."""
+    if isinstance(error, ClewError):
+        return Error(type=error.type, message=str(error))
+    return Error(type=ClewError.type, message=f"internal error ({type(error).__name__}); the logs say more")
+
+
+def iso(seconds: float) -> str:
+    """``seconds`` since 1970 as UTC in ISO 8601, with microseconds and a Z."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _named(handling: Handling, body: Any) -> Any:
+    return body.model_copy(update={"session_id": handling.session_id, "collection": handling.collection})
+
+
+def _with_trail(body: Any, trail: tuple[Fact, ...]) -> Any:
+    return body.model_copy(update={"trail": trail}) if "trail" in type(body).model_fields else body
+
+
+def _stamped(fact: Fact, handling: Handling) -> Fact:
+    return fact.model_copy(
+        update={
+            "step": handling.step.name,
+            "started_at": iso(handling.started),
+            "ended_at": iso(handling.ended),
+        }
+    )
+
+
+def _explain(handling: Handling, facts: Sequence[Fact], *, whole: bool = False) -> Triples | None:
+    caller = handling.step.caller
+    if caller is None or not facts or not handling.envelope.traced:
+        return None
+    return explain(
+        facts,
+        session_id=handling.session_id,
+        collection=handling.collection,
+        mechanism=caller.mechanism,
+        trail=() if whole or handling.run is None else caller.trail(handling.run),
+    )

@@ -1,0 +1,212 @@
+"""The one place that settles messages: look up, decode, handle, pack, **record, publish, acknowledge**.
+
+A crash anywhere repeats the same bytes under the same ids and asks no model again: the record is
+written once, first writer wins, and everything after it may be done any number of times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from clew_schema import ids
+from clew_schema.base import RunMessage
+from clew_schema.envelope import Envelope
+from clew_schema.limits import DEFAULT_COLLECTION
+from clew_services.core.retry import Answer, Bury, Retry, RetryPolicy, judge
+from clew_services.errors import DeadlineExceeded, Forbidden, Unreadable
+from clew_services.ports import Record
+from clew_services.runtime.pack import Handling, Packer
+from clew_translators import bus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clew_schema.base import Message
+    from clew_schema.topics import TopicSpace
+    from clew_services.ports import Bus, Clock, Delivery, Ledger, Outgoing, Subscription
+    from clew_services.runtime.brake import Brake
+    from clew_services.runtime.observe import Observer
+    from clew_services.runtime.step import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processor:
+    """Settles deliveries of any step. ``silent_sessionless``: an agent run without a session id leaves no trace."""
+
+    bus: Bus
+    ledger: Ledger
+    clock: Clock
+    packer: Packer
+    observer: Observer
+    policy: RetryPolicy = RetryPolicy()
+    silent_sessionless: bool = False
+    _in_hand: dict[tuple[str, str], asyncio.Future[None]] = field(default_factory=dict)
+
+    @property
+    def space(self) -> TopicSpace:
+        """Where topics live."""
+        return self.packer.space
+
+    async def __call__(self, step: Step[Any], delivery: Delivery, source: Subscription, brake: Brake) -> None:
+        """Settle ``delivery``. Never raises but CancelledError, after which it counts as not settled."""
+        envelope = Envelope.of(delivery.properties)
+        cause = envelope.message_id or ids.derive("broker", delivery.topic, delivery.broker_id)
+        key = (step.name, cause)
+        while (other := self._in_hand.get(key)) is not None:
+            # The same message twice at once: wait, then find the first one's record.
+            await asyncio.wait([other])
+        done = self._in_hand[key] = asyncio.get_running_loop().create_future()
+        try:
+            outputs = await self._outputs(step, delivery, envelope, cause, brake)
+            await self.publish(outputs)
+            await source.ack(delivery)
+        except Exception as error:  # noqa: BLE001 - settling itself failed: the broker gives it to somebody again
+            self.observer.settle_failed(step, cause, error)
+            await self._give_back(source, delivery, step, cause)
+        finally:
+            del self._in_hand[key]
+            done.set_result(None)
+
+    async def publish(self, outputs: Sequence[Outgoing]) -> None:
+        """Publish side by side, but one topic's messages in their order. Raises BusFailed."""
+        by_topic: dict[str, list[Outgoing]] = {}
+        for output in outputs:
+            by_topic.setdefault(output.topic, []).append(output)
+        if len(by_topic) == 1:
+            await self._in_order(outputs)
+        elif by_topic:
+            await asyncio.gather(*map(self._in_order, by_topic.values()))
+
+    async def _in_order(self, outputs: Sequence[Outgoing]) -> None:
+        for output in outputs:
+            await self.bus.publish(output)
+
+    async def _outputs(
+        self, step: Step[Any], delivery: Delivery, envelope: Envelope, cause: str, brake: Brake
+    ) -> Sequence[Outgoing]:
+        """What has to be published for ``delivery``: as recorded before, or as decided and recorded now."""
+        if step.recorded and (record := await self.ledger.lookup(step.name, cause)) is not None:
+            self.observer.replayed(step, cause)
+            return record.outputs
+        handling = Handling(
+            step=step,
+            envelope=envelope,
+            cause=cause,
+            session_id=envelope.session_id or ids.session_id(cause),
+            collection=DEFAULT_COLLECTION,
+            run=None,
+            started=self.clock.now(),
+        )
+        try:
+            body, handling = self._read(handling, delivery)
+            self._admit(handling)
+            outcome = await step.run(body, Caption(self, handling))
+            handling = replace(handling, ended=self.clock.now())
+            outputs = self.packer.outcome(handling, outcome)
+        except Exception as error:  # noqa: BLE001 - core.retry decides what each type of failure means
+            handling = replace(handling, ended=self.clock.now())
+            return await self._failed(handling, delivery, error, brake)
+        brake.release()
+        self.observer.done(handling, outcome)
+        return await self._recorded(handling, outputs)
+
+    def _read(self, handling: Handling, delivery: Delivery) -> tuple[Message, Handling]:
+        """The body, and the handling with the run it belongs to."""
+        step = handling.step
+        try:
+            body = bus.decode(step.topic.body, delivery.payload)
+        except bus.NotThisMessage as error:
+            raise Unreadable(f"{step.topic.name}: {error}") from error
+        if isinstance(body, RunMessage):
+            silent = self.silent_sessionless and step.caller and step.caller.mechanism == "agent"
+            if silent and not body.session_id:
+                handling = replace(handling, envelope=replace(handling.envelope, traced=False))
+            body = body.model_copy(
+                update={
+                    "session_id": body.session_id or handling.session_id,
+                    "collection": body.collection or DEFAULT_COLLECTION,
+                }
+            )
+        if step.caller is None:
+            return body, handling
+        try:
+            run = step.caller.run(body)
+        except ValueError as error:
+            raise Unreadable(f"{step.topic.name}: the state that came back is not one of ours") from error
+        return body, replace(handling, run=run, session_id=run.session_id, collection=run.collection)
+
+    def _admit(self, handling: Handling) -> None:
+        """Refuse what is too late, and addresses that are not the caller's to name."""
+        deadline = handling.envelope.deadline
+        if deadline and self.clock.now() * 1000 > deadline:
+            raise DeadlineExceeded(f"the caller's deadline passed before {handling.step.name} began")
+        caller = handling.step.caller
+        address = caller.address(handling.run) if caller and handling.run else None
+        for name in (handling.envelope.reply_to, address.topic if address else ""):
+            if name and not self.space.owns(self.space.full(name)):
+                raise Forbidden(
+                    f"{name} is not in {self.space.tenant}/{self.space.namespace}: "
+                    "answers are published only there"
+                )
+
+    async def _failed(
+        self, handling: Handling, delivery: Delivery, error: Exception, brake: Brake
+    ) -> Sequence[Outgoing]:
+        """What has to be published because handling failed: a delayed copy, or the news of it."""
+        verdict = judge(error, handling.envelope.attempt, self.policy, message_id=handling.cause)
+        match verdict:
+            case Retry(after_seconds):
+                self.observer.retried(handling, error, after_seconds)
+                due = int((self.clock.now() + after_seconds) * 1000)
+                return (self.packer.retry(handling, delivery, due),)
+            case Answer():
+                brake.release()
+                self.observer.refused(handling, error)
+                letter = None
+            case Bury():
+                brake.pull()
+                self.observer.buried(handling, error)
+                letter = self.packer.letter(handling, delivery, error)
+        return await self._recorded(handling, self.packer.failure(handling, error, letter))
+
+    async def _recorded(self, handling: Handling, outputs: tuple[Outgoing, ...]) -> Sequence[Outgoing]:
+        step = handling.step
+        if not step.recorded:
+            return outputs
+        record = Record(
+            step=step.name, message_id=handling.cause, outputs=outputs, recorded_at=handling.ended
+        )
+        return (await self.ledger.record(record)).outputs
+
+    async def _give_back(self, source: Subscription, delivery: Delivery, step: Step[Any], cause: str) -> None:
+        try:
+            await source.nack(delivery)
+        except Exception as error:  # noqa: BLE001 - the broker is gone; it gives the message again when it is back
+            self.observer.settle_failed(step, cause, error)
+
+
+class Caption:
+    """Emit for one handling: numbers the pieces, so that a client can restart a broken stream.
+
+    A second execution of the same step is another ``stream``; a client shows the newest only.
+    """
+
+    def __init__(self, processor: Processor, handling: Handling) -> None:
+        """For the caller of ``handling``'s run."""
+        self._processor = processor
+        self._handling = handling
+        self._stream = uuid4().hex
+        self._sequence = 0
+        caller, run = handling.step.caller, handling.run
+        self._heard = bool(caller and run and run.wants_stream and caller.address(run) is None)
+
+    async def __call__(self, text: str) -> None:
+        """Publish ``text`` if somebody listens."""
+        if not self._heard or not text:
+            return
+        message = self._processor.packer.chunk(self._handling, text, self._sequence, self._stream)
+        self._sequence += 1
+        await self._processor.bus.publish(message)

@@ -1,0 +1,50 @@
+"""A step: one handler bound to the topic whose messages it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from clew_schema.base import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from clew_schema.topics import Topic
+    from clew_services.ports import Emit
+    from clew_services.runtime.outcome import Outcome
+    from clew_services.runtime.respond import Caller
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Generic[M]):
+    """``name`` is ``service.step`` and names the subscription, the ledger's rows, metrics and activities.
+
+    ``handle`` takes the body; ``stream`` instead of it also takes an Emit. ``caller`` says how the one who
+    asked is spoken to; null for steps outside of runs. ``recorded`` false: doing it twice changes
+    nothing, so the ledger is not asked.
+    """
+
+    name: str
+    topic: Topic[M]
+    handle: Callable[[M], Awaitable[Outcome]] | None = None
+    stream: Callable[[M, Emit], Awaitable[Outcome]] | None = None
+    caller: Caller[Any] | None = None
+    recorded: bool = True
+    width: int = 32
+
+    @property
+    def service(self) -> str:
+        """The service this step belongs to."""
+        return self.name.partition(".")[0]
+
+    async def run(self, body: M, emit: Emit) -> Outcome:
+        """Let the handler decide."""
+        if self.stream is not None:
+            return await self.stream(body, emit)
+        if self.handle is None:
+            msg = f"step {self.name} has no handler"
+            raise TypeError(msg)
+        return await self.handle(body)
