@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
+    from clew_schema.agent import AgentStep
     from clew_schema.evidence import Evidence, Grade
     from clew_schema.rdf import Triple, Triples
     from clew_services.core.agent import Thought, Tool
     from clew_services.core.answer import Draft
-    from clew_schema.agent import AgentStep
 
 Reply = TypeVar("Reply", bound="BaseModel")
 
@@ -286,9 +286,7 @@ class VectorStore(Protocol):
         """Return once what was written is found by a search."""
         ...
 
-    async def search(
-        self, collection: str, *, vector: Sequence[float], text: str, limit: int
-    ) -> Hits:
+    async def search(self, collection: str, *, vector: Sequence[float], text: str, limit: int) -> Hits:
         """The ``limit`` best leaves of each leg among all versions that were not deleted."""
         ...
 
@@ -346,6 +344,7 @@ class Prompt:
     user: str
     max_tokens: int = 1024
     temperature: float = 0.0
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
