@@ -14,10 +14,11 @@ class Message(BaseModel):
     """Base of everything that travels: a value, compared by value, changed only by copy.
 
     Types are strict (``"5"`` is not a number), unknown fields are ignored so that a newer
-    producer can talk to an older reader, and every field is written, defaults included.
+    producer can talk to an older reader, and every field is written, defaults included. Numbers
+    are finite: JSON has no way to write the others, so they are refused where they arise.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", allow_inf_nan=False)
 
 
 class RunMessage(Message):

@@ -9,7 +9,10 @@ DocumentState = Literal["received", "parsed", "embedding", "ready", "unchanged",
 
 
 class DocumentLoad(Message):
-    """Take this document into ``collection``. ``content`` is the file, base64; ``name`` its name, never a path we open."""
+    """Take this document into ``collection``.
+
+    ``content`` is the file, base64; ``name`` its name, never a path that is opened.
+    """
 
     collection: str = ""
     name: str = ""

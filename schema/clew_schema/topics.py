@@ -41,16 +41,25 @@ class Topic(Generic[M]):
         return value if isinstance(value, str) else ""
 
 
-AGENT_REQUEST = Topic("agent-request", AgentRequest, "session_id", "questions to the agent, and its next iterations")
+AGENT_REQUEST = Topic(
+    "agent-request", AgentRequest, "session_id", "questions to the agent, and its next iterations"
+)
 AGENT_RESPONSE = Topic("agent-response", AgentResponse, "session_id", "what the agent says")
 DOCUMENT_RAG_REQUEST = Topic("document-rag-request", DocumentRagQuery, "session_id", "questions to documents")
-DOCUMENT_RAG_RESPONSE = Topic("document-rag-response", DocumentRagResponse, "session_id", "answers from documents")
+DOCUMENT_RAG_RESPONSE = Topic(
+    "document-rag-response", DocumentRagResponse, "session_id", "answers from documents"
+)
 GRAPH_RAG_REQUEST = Topic("graph-rag-request", GraphRagQuery, "session_id", "questions to a knowledge graph")
-GRAPH_RAG_RESPONSE = Topic("graph-rag-response", GraphRagResponse, "session_id", "answers from a knowledge graph")
+GRAPH_RAG_RESPONSE = Topic(
+    "graph-rag-response", GraphRagResponse, "session_id", "answers from a knowledge graph"
+)
 GRADING_REQUEST = Topic("grading-request", GradingRequest, "session_id", "evidence to be graded")
 GRADING_RESPONSE = Topic("grading-response", GradingResponse, "session_id", "graded evidence, with its route")
 AGENT_OBSERVATION = Topic(
-    "agent-observation", DocumentRagResponse, "session_id", "results of the agent's bus tools, by return address"
+    "agent-observation",
+    DocumentRagResponse,
+    "session_id",
+    "results of the agent's bus tools, by return address",
 )
 EXPLAINABILITY = Topic("explainability", Triples, "metadata.root", "what every step decided, as RDF quads")
 DOCUMENT_LOAD = Topic("document-load", DocumentLoad, "name", "documents to be taken in")
@@ -111,7 +120,9 @@ class TopicSpace:
         if "://" in name:
             return name
         if self.profile == "trustgraph" and (queue := _TRUSTGRAPH_QUEUES.get(name)):
-            return queue_topic(queue.format(space=self.trustgraph_space, flow=f"{self.workspace}:{self.flow}"))
+            return queue_topic(
+                queue.format(space=self.trustgraph_space, flow=f"{self.workspace}:{self.flow}")
+            )
         return f"persistent://{self.tenant}/{self.namespace}/{name}"
 
     def retry(self, topic: str, service: str) -> str:
@@ -122,7 +133,9 @@ class TopicSpace:
         """Whether ``full_name`` lies in our tenant and namespace: what a caller may name as ``reply-to``."""
         rest = full_name.partition("://")[2]
         inside = rest.startswith(f"{self.tenant}/{self.namespace}/")
-        return inside or (self.profile == "trustgraph" and rest.startswith(f"{self.trustgraph_space}/response/"))
+        return inside or (
+            self.profile == "trustgraph" and rest.startswith(f"{self.trustgraph_space}/response/")
+        )
 
 
 def queue_topic(queue: str) -> str:
@@ -134,7 +147,7 @@ def queue_topic(queue: str) -> str:
     if "://" in queue:
         return queue
     kind, *rest = queue.split(":", 2)
-    if len(rest) != 2:  # noqa: PLR2004 - class:topicspace:topic
+    if len(rest) != 2:
         msg = f"Invalid queue format: {queue}, expected class:topicspace:topic"
         raise ValueError(msg)
     if kind not in {"flow", "request", "response", "notify"}:

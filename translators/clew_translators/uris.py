@@ -39,7 +39,7 @@ def encode_session(session_id: str) -> str:
 
 
 def question_of(mechanism: Mechanism, session_id: str) -> str:
-    """The question of a run: ``urn:trustgraph:{docrag|question|agent}:{session}``. The run's other names begin with it."""
+    """The question of a run: ``urn:trustgraph:{docrag|question|agent}:{session}``; other names begin with it."""
     return _QUESTION[mechanism] + encode_session(session_id)
 
 
