@@ -1,0 +1,63 @@
+"""Facts as triples: what a step decided, in ``urn:graph:retrieval`` (profile) and ``urn:graph:provenance`` (PROV-O).
+
+A batch is a function of its arguments: the same facts of the same run give the same bytes, so a replay changes nothing.
+Texts are told as they are. N-Quads and JSON carry every character that a message can hold, control characters
+included; XML does not, so whoever writes RDF/XML or PROV-XML removes those there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from clew_schema.rdf import Metadata, Triples
+from clew_translators.explain import names
+from clew_translators.explain.provenance import provenance_triples
+from clew_translators.explain.spec import retrieval_triples
+from clew_translators.uris import question_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clew_schema.facts import Fact, Mechanism
+
+__all__ = ["Profile", "entity_uri", "explain", "question_uri"]
+
+Profile = Literal["spec"]
+
+
+def explain(
+    facts: Sequence[Fact],
+    *,
+    session_id: str,
+    collection: str,
+    mechanism: Mechanism,
+    profile: Profile = "spec",
+    trail: Sequence[Fact] = (),
+) -> Triples | None:
+    """One batch for one step: ``facts`` are what it established, ``trail`` every fact of the run before them.
+
+    ``metadata.id`` is the entity of the last fact, ``metadata.root`` the run's question. None when there are no facts.
+    A run may also be told as a whole: all its facts, and no trail. Each quad is told once.
+    """
+    if not facts:
+        return None
+    del profile  # one so far
+    question = question_uri(session_id, mechanism)
+    told = retrieval_triples(facts, question, mechanism, trail)
+    detail = provenance_triples(facts, question, collection, trail)
+    metadata = Metadata(
+        id=entity_uri(facts[-1], session_id, mechanism),
+        root=question,
+        collection=collection,
+    )
+    return Triples(metadata=metadata, triples=told + detail)
+
+
+def question_uri(session_id: str, mechanism: Mechanism) -> str:
+    """The name of a run: its question."""
+    return question_of(mechanism, session_id)
+
+
+def entity_uri(fact: Fact, session_id: str, mechanism: Mechanism) -> str:
+    """The name of what ``fact`` is about; never empty."""
+    return names.entity_of(fact, question_uri(session_id, mechanism))
