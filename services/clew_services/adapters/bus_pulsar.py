@@ -78,6 +78,10 @@ class PulsarBus:
     ) -> None:
         if not 0 <= lite_rank < LITE_RANKS:
             raise ValueError(f"lite_rank {lite_rank}: give each process a number from 0 to {LITE_RANKS - 1}")
+        if not url.startswith(("pulsar://", "pulsar+ssl://")):
+            raise ValueError(
+                f"broker address {url!r}: it has the form pulsar://HOST:6650 or pulsar+ssl://HOST:6651"
+            )
         self.url = url
         self._lite = lite
         self._lite_rank = lite_rank

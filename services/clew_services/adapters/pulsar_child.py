@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import struct
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from clew_services.errors import BusFailed
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+PORTS = range(16_000, 32_000)
 PROBE_SECONDS = 1.0
 LOG_BYTES = 1_000_000
 """A log longer than this is begun anew at the next start."""
@@ -70,6 +74,30 @@ def answers(port: int, host: str = "127.0.0.1") -> bool:
             return frame[4:6] == CONNECTED
     except OSError:
         return False
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on this port of the loopback now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def free_port() -> int:
+    """A free port below those that Linux gives to outgoing connections. Raises BusFailed when none is found.
+
+    From that range a client that reconnects to a broker which is down can get the broker's own port, connect
+    to itself, and keep the broker from coming back.
+    """
+    for _ in range(200):
+        port = random.randrange(PORTS.start, PORTS.stop)  # noqa: S311 - any port will do
+        if is_free(port):
+            return port
+    raise BusFailed(f"no free port between {PORTS.start} and {PORTS.stop} on 127.0.0.1; name one")
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import importlib.util
 import os
-import socket
 import threading
 import time
 from collections import deque
@@ -19,7 +18,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew_services.adapters.pulsar_child import answers, log_tail, spawn
+from clew_services.adapters.pulsar_child import answers, free_port, is_free, log_tail, spawn
 from clew_services.errors import BusFailed
 
 if TYPE_CHECKING:
@@ -238,18 +237,17 @@ class PulsarLite:
         if asked is None and remembered.exists():
             text = remembered.read_text().strip()
             asked = int(text) if text.isdigit() else None
-        port = _bindable(asked or 0)
         limit = time.monotonic() + FREE_SECONDS
-        while port is None and time.monotonic() < limit:  # the broker of a process that was just killed
-            time.sleep(0.02)
-            port = _bindable(asked or 0)
-        if port is None and self._port is not None:
-            raise BusFailed(
-                f"port {asked} on 127.0.0.1 is taken; stop what listens there or choose another port"
-            )
-        if port is None:  # somebody took the remembered one while we were away
-            port = _bindable(0)
-        assert port is not None
+        while asked is not None and not is_free(asked):
+            if time.monotonic() < limit:  # the broker of a process that was just killed
+                time.sleep(0.02)
+            elif self._port is not None:
+                raise BusFailed(
+                    f"port {asked} on 127.0.0.1 is taken; stop what listens there or choose another port"
+                )
+            else:
+                asked = None  # somebody took the remembered one while we were away
+        port = asked if asked is not None else free_port()
         remembered.write_text(f"{port}\n")
         return port
 
@@ -273,14 +271,3 @@ def find_binary() -> Path:
         "pulsar-lite is not installed for this platform; install clew-services[embedded], "
         "or give the URL of a Pulsar broker"
     )
-
-
-def _bindable(port: int) -> int | None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return None
-        bound: int = probe.getsockname()[1]
-        return bound
