@@ -83,8 +83,12 @@ class Packer:
             )
             out.append(self._response(handling, response, facts, address))
         if letter is not None:
-            out.append(_Draft(self.space.full(topics.DEAD_LETTER.name), letter, letter.session_id))
+            out.append(self._lettered(letter))
         return self._numbered(handling, out)
+
+    def letter_only(self, handling: Handling, letter: DeadLetter) -> tuple[Outgoing, ...]:
+        """The letter alone, when telling the caller failed too."""
+        return self._numbered(handling, (self._lettered(letter),))
 
     def letter(self, handling: Handling, delivery: Delivery, error: Exception) -> DeadLetter:
         """``delivery`` whole, as a dead letter."""
@@ -141,6 +145,9 @@ class Packer:
             deliver_at=due,
         )
 
+    def _lettered(self, letter: DeadLetter) -> _Draft:
+        return _Draft(self.space.full(topics.DEAD_LETTER.name), letter, letter.session_id)
+
     def _explained(self, handling: Handling, facts: Sequence[Fact]) -> Iterator[_Draft]:
         batch = _explain(handling, facts)
         if batch is None:
@@ -151,7 +158,7 @@ class Packer:
         if caller and run and self._inline(run) and self._address(handling) is None:
             yield _Draft(
                 self._reply_topic(handling, caller.topic.name),
-                _named(handling, caller.explain(batch)),
+                _named(handling, caller.explain(_retrieval_part(batch))),
                 handling.session_id,
             )
 
@@ -179,7 +186,7 @@ class Packer:
             changes["explain_id"] = question_uri(handling.session_id, caller.mechanism)
             changes["explain_graph"] = GRAPH_RETRIEVAL
             if address is None and run is not None and not self._inline(run):
-                whole = _explain(handling, (*caller.trail(run), *facts), whole=True)
+                whole = _explain(handling, (*caller.trail(run), *facts), inline=True)
                 changes["explain_triples"] = whole.triples if whole else ()
         answer = _named(handling, body).model_copy(update=changes)
         if address is not None:
@@ -256,6 +263,11 @@ def _named(handling: Handling, body: Any) -> Any:
     return body.model_copy(update={"session_id": handling.session_id, "collection": handling.collection})
 
 
+def _retrieval_part(batch: Triples) -> Triples:
+    shown = tuple(triple for triple in batch.triples if triple.g == GRAPH_RETRIEVAL)
+    return batch.model_copy(update={"triples": shown})
+
+
 def _with_trail(body: Any, trail: tuple[Fact, ...]) -> Any:
     return body.model_copy(update={"trail": trail}) if "trail" in type(body).model_fields else body
 
@@ -270,7 +282,8 @@ def _stamped(fact: Fact, handling: Handling) -> Fact:
     )
 
 
-def _explain(handling: Handling, facts: Sequence[Fact], *, whole: bool = False) -> Triples | None:
+def _explain(handling: Handling, facts: Sequence[Fact], *, inline: bool = False) -> Triples | None:
+    """The batch of a step; or, ``inline``, the whole run as its caller is shown it, without the PROV-O graph."""
     caller = handling.step.caller
     if caller is None or not facts or not handling.envelope.traced:
         return None
@@ -279,5 +292,6 @@ def _explain(handling: Handling, facts: Sequence[Fact], *, whole: bool = False) 
         session_id=handling.session_id,
         collection=handling.collection,
         mechanism=caller.mechanism,
-        trail=() if whole or handling.run is None else caller.trail(handling.run),
+        trail=() if inline or handling.run is None else caller.trail(handling.run),
+        retrieval_only=inline,
     )

@@ -170,7 +170,12 @@ class Processor:
                 brake.pull()
                 self.observer.buried(handling, error)
                 letter = self.packer.letter(handling, delivery, error)
-        return await self._recorded(handling, self.packer.failure(handling, error, letter))
+        try:
+            outputs = self.packer.failure(handling, error, letter)
+        except Exception as second:  # noqa: BLE001 - a failure that cannot be told must not loop: keep the letter
+            self.observer.buried(handling, second)
+            outputs = self.packer.letter_only(handling, self.packer.letter(handling, delivery, error))
+        return await self._recorded(handling, outputs)
 
     async def _recorded(self, handling: Handling, outputs: tuple[Outgoing, ...]) -> Sequence[Outgoing]:
         step = handling.step

@@ -33,18 +33,19 @@ def explain(
     mechanism: Mechanism,
     profile: Profile = "spec",
     trail: Sequence[Fact] = (),
+    retrieval_only: bool = False,
 ) -> Triples | None:
     """One batch for one step: ``facts`` are what it established, ``trail`` every fact of the run before them.
 
     ``metadata.id`` is the entity of the last fact, ``metadata.root`` the run's question. None when there are no facts.
-    A run may also be told as a whole: all its facts, and no trail. Each quad is told once.
+    A run may also be told as a whole: all its facts, and no trail. Each quad is told once. ``retrieval_only`` leaves the PROV-O graph out: what a caller is shown inline.
     """
     if not facts:
         return None
     del profile  # one so far
     question = question_uri(session_id, mechanism)
     told = retrieval_triples(facts, question, mechanism, trail)
-    detail = provenance_triples(facts, question, collection, trail)
+    detail = () if retrieval_only else provenance_triples(facts, question, collection, trail)
     metadata = Metadata(
         id=entity_uri(facts[-1], session_id, mechanism),
         root=question,

