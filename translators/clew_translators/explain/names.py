@@ -125,6 +125,11 @@ def evidence_of(exploration: str, place: int) -> str:
     return f"{exploration}/evidence/{place}"
 
 
+def decision_of(exploration: str) -> str:
+    """What was decided about a retrieval."""
+    return f"{exploration}/decision"
+
+
 def activity_of(entity: str) -> str:
     """The activity that generated ``entity``."""
     return f"{entity}/activity"

@@ -129,9 +129,9 @@ class _Telling:
 
     def _retrieval(self, fact: EvidenceRetrieved, entity: str) -> None:
         how = fact.retrieval
-        self._activity(
-            names.activity_of(entity), names.RETRIEVAL, fact, used=(self.question,), models=(how.embedder,)
-        )
+        # A second pass happens because of what was decided about the first.
+        used = (self.question, *_decisions(self.so_far, self.run, fact.part))
+        self._activity(names.activity_of(entity), names.RETRIEVAL, fact, used=used, models=(how.embedder,))
         self.say.plain(names.QUERY, fact.query)
         self.say.text(names.MODE, how.mode)
         self.say.integer(names.TOP_K, how.top_k)
@@ -183,7 +183,7 @@ class _Telling:
             say.text(names.MISSING_SLOT, slot)
         say.text(names.REASON, grade.reason)
         # The grader suggests, a rule decides: so the decision is another entity, of the same activity.
-        say.about(f"{evidence}/decision", ns.PROV_ENTITY, names.DECISION)
+        say.about(names.decision_of(evidence), ns.PROV_ENTITY, names.DECISION)
         say.link(ns.PROV_WAS_GENERATED_BY, activity)
         say.link(ns.PROV_WAS_DERIVED_FROM, entity)
         say.text(names.ROUTE, fact.route)
@@ -265,15 +265,13 @@ def _in_order(start: str, end: str) -> bool:
     return ended is not None and (began is None or began <= ended)
 
 
-def _decisions(facts: Sequence[Fact], run: str) -> tuple[str, ...]:
-    """The decisions that stand after ``facts``: of each part, the latest."""
+def _decisions(facts: Sequence[Fact], run: str, part: int | None = None) -> tuple[str, ...]:
+    """The decisions that stand after ``facts``: the latest of ``part``, or of each part."""
     latest: dict[int, int] = {}
     for fact in facts:
-        if isinstance(fact, EvidenceGraded):
+        if isinstance(fact, EvidenceGraded) and part in {None, fact.part}:
             latest[fact.part] = max(fact.pass_number, latest.get(fact.part, fact.pass_number))
-    return tuple(
-        f"{names.exploration_of(run, part, number)}/decision" for part, number in sorted(latest.items())
-    )
+    return tuple(names.decision_of(names.exploration_of(run, *key)) for key in sorted(latest.items()))
 
 
 def _retrieved(facts: Sequence[Fact], run: str, chunk_id: str) -> tuple[str, ...]:

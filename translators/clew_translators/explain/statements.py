@@ -50,7 +50,7 @@ class Statements:
     def integer(self, predicate: str, value: int | None) -> None:
         """An ``xsd:integer``; nothing is said for null."""
         if value is not None:
-            self._add(predicate, literal(str(value), datatype=XSD_INTEGER))
+            self._add(predicate, _integer(value))
 
     def double(self, predicate: str, value: float | None) -> None:
         """An ``xsd:double``; nothing is said for null."""
@@ -82,6 +82,11 @@ def parse_time(value: str) -> datetime | None:
     except ValueError:
         return None
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+@lru_cache(maxsize=1024)  # most are ranks and pages
+def _integer(value: int) -> Term:
+    return literal(str(value), datatype=XSD_INTEGER)
 
 
 def _double(value: float) -> str:

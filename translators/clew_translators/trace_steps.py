@@ -1,0 +1,166 @@
+"""The steps of a trace, each kind in its own way: what it is called, what is worth reading of it, what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from clew_translators import namespaces as ns
+from clew_translators.explain import names
+from clew_translators.trace_quads import Quads, natural
+from clew_translators.trace_spans import spans_of
+from clew_translators.trace_tree import Step, StepKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_KINDS: Mapping[str, StepKind] = MappingProxyType(
+    {
+        ns.TG_EXPLORATION: "retrieval",
+        names.GRADE: "grade",
+        ns.TG_SYNTHESIS: "answer",
+        ns.TG_ANALYSIS: "analysis",
+        ns.TG_OBSERVATION_TYPE: "observation",
+        ns.TG_CONCLUSION: "conclusion",
+        names.FAILURE: "failure",
+        ns.TG_GROUNDING: "other",
+        ns.TG_FOCUS: "other",
+        ns.TG_PATTERN_DECISION: "other",
+        ns.TG_PLAN: "other",
+        ns.TG_STEP_RESULT: "other",
+        ns.TG_DECOMPOSITION: "other",
+        ns.TG_FINDING: "other",
+    }
+)
+
+Details = tuple[tuple[str, str], ...]
+
+_FIELDS: Mapping[StepKind, Sequence[tuple[str, str]]] = MappingProxyType(
+    {
+        "retrieval": (("query", names.QUERY), ("mode", names.MODE), ("candidates", names.CANDIDATE_COUNT)),
+        "grade": (
+            ("relevance", names.RELEVANCE),
+            ("answerability", names.ANSWERABILITY),
+            ("ambiguity", names.AMBIGUITY),
+            ("suggested route", names.SUGGESTED_ROUTE),
+            ("confidence", names.CONFIDENCE),
+            ("missing", names.MISSING_SLOT),
+            ("reason", names.REASON),
+        ),
+        "answer": (
+            ("outcome", names.OUTCOME),
+            ("answer", ns.TG_CONTENT),
+            ("document", ns.TG_DOCUMENT),
+            ("model", ns.TG_LLM_MODEL),
+        ),
+        "analysis": (
+            ("thought", ns.TG_THOUGHT),
+            ("action", ns.TG_ACTION),
+            ("arguments", ns.TG_ARGUMENTS),
+            ("observation", ns.TG_OBSERVATION),
+        ),
+        "observation": (
+            ("observation", ns.TG_OBSERVATION),
+            ("document", ns.TG_DOCUMENT),
+            ("error", ns.TG_TOOL_ERROR),
+        ),
+        "conclusion": (
+            ("thought", names.THOUGHT),
+            ("answer", ns.TG_ANSWER),
+            ("document", ns.TG_DOCUMENT),
+            ("reason", names.TERMINATION),
+            ("reason", ns.TG_TERMINATION_REASON),
+        ),
+        "failure": (("error", names.ERROR_TYPE), ("message", names.MESSAGE)),
+    }
+)
+_DECISION = (("route", names.ROUTE), ("status", names.STATUS), ("rule", names.RESOLVED_BY))
+
+
+def step_kind(known: Quads, subject: str) -> StepKind | None:
+    """What kind of step ``subject`` is; None for what is part of a step, or no step at all."""
+    return next((kind for type_, kind in _KINDS.items() if type_ in known.types(subject)), None)
+
+
+def read_step(known: Quads, subject: str) -> Step:
+    """The step that ``subject`` is the entity of."""
+    kind = step_kind(known, subject) or "other"
+    details = _details(known, subject, _FIELDS[kind]) if kind in _FIELDS else _everything(known, subject)
+    traces: tuple[str, ...] = ()
+    if kind == "grade":
+        details += _details(known, _derived(known, subject, names.DECISION), _DECISION)
+    if kind == "analysis":
+        seen = _derived(known, subject, names.OBSERVATION)
+        traces = tuple(known.links(seen, names.TOOL_TRACE))
+        details += (("tool failed", "true"),) * (known.text(seen, names.FAILED) == "true")
+    activity = known.activity(subject)
+    agents = (
+        known.text(agent, ns.RDFS_LABEL) for agent in known.links(activity, ns.PROV_WAS_ASSOCIATED_WITH)
+    )
+    step = Step(
+        uri=subject,
+        kind=kind,
+        title=kind.capitalize(),
+        started_at=known.text(activity, ns.PROV_STARTED_AT_TIME),
+        ended_at=known.text(activity, ns.PROV_ENDED_AT_TIME),
+        details=details + tuple(("by", label) for label in agents if label),
+        spans=spans_of(known, subject),
+        traces=traces,
+    )
+    return replace(step, title=_title(known, step) or step.title)
+
+
+def _title(known: Quads, step: Step) -> str:
+    match step.kind:
+        case "retrieval":
+            chunks = known.text(step.uri, ns.TG_CHUNK_COUNT) or str(len(step.spans))
+            edges = known.text(step.uri, ns.TG_EDGE_COUNT)
+            return (
+                f"Retrieval: {edges} edges" if edges else f"Retrieval: {chunks} chunk{'s' * (chunks != '1')}"
+            )
+        case "grade":
+            route = step.detail("route")
+            judged = f"Grade: {step.detail('relevance')} / {step.detail('answerability')}"
+            return f"{judged} → {route}" if route else judged
+        case "analysis":
+            return f"Step {step.uri.rpartition('/i')[2]}: {step.detail('action')}"
+        case "failure":
+            return f"Failed: {step.detail('error')}"
+        case "other":
+            return known.text(step.uri, ns.RDFS_LABEL)
+        case _:
+            return ""
+
+
+def _details(known: Quads, subject: str, fields: Sequence[tuple[str, str]]) -> Details:
+    """Literals of ``fields``; where TrustGraph has a document instead, its IRI."""
+    return tuple(
+        (label, text)
+        for label, predicate in fields
+        for text in known.texts(subject, predicate) or known.links(subject, predicate)
+    )
+
+
+def _everything(known: Quads, subject: str) -> Details:
+    """All literals of a step that only TrustGraph has, by the local names of their predicates."""
+    return tuple(
+        (_local(predicate), text)
+        for predicate in known.predicates(subject)
+        if predicate != ns.RDFS_LABEL
+        for text in known.texts(subject, predicate)
+    )
+
+
+def _derived(known: Quads, source: str, type_: str) -> str:
+    """The entity of class ``type_`` that derives from ``source``, or ``""``."""
+    found = (
+        subject
+        for subject in known.subjects
+        if type_ in known.types(subject) and source in known.links(subject, ns.PROV_WAS_DERIVED_FROM)
+    )
+    return min(found, key=natural, default="")
+
+
+def _local(iri: str) -> str:
+    return iri.rpartition("#")[2].rpartition("/")[2]
