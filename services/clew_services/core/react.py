@@ -184,12 +184,19 @@ class ReactParser:
         return True
 
     def _in_name(self) -> bool:
-        line = self._line()
-        if line is None:
+        if self._line_start:
+            label = self._label(*_LABELS.values())
+            if label is None:
+                return False
+            if label:
+                self._settle_args({})
+            self._line_start = False
+        elif (line := self._line()) is None:
             return False
-        self._name = line.strip(" \t`\"'*")
-        if self._name:
-            self._state = _State.CALL
+        else:
+            self._name = line.strip(" \t`\"'*")
+            self._state = _State.CALL if self._name else _State.NAME
+            self._line_start = True
         return True
 
     def _in_call(self) -> bool:
