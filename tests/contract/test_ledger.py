@@ -112,6 +112,7 @@ async def test_of_many_writers_at_once_exactly_one_wins(ledger: Ledger, message_
 
 async def test_prune_forgets_what_is_older_and_nothing_else(ledger: Ledger, message_id: str) -> None:
     # Dates before any other test's, so that a shared database keeps theirs.
+    await ledger.prune(21.0)
     await asyncio.gather(*(ledger.record(record(f"{message_id}-{n}", at=10.0)) for n in range(1203)))
     kept = await ledger.record(record(message_id, at=20.0))
     assert await ledger.prune(20.0) == 1203

@@ -1,0 +1,177 @@
+"""The catalog in SQL: collections, documents with their versions, and vectors by content hash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from clew_services.adapters.sql import SqlStore
+from clew_services.ports import CollectionInfo, DocumentInfo
+
+HASHES_PER_QUERY = 500
+"""Content hashes that one statement asks for."""
+
+METADATA = sa.MetaData()
+COLLECTIONS = sa.Table(
+    "collections",
+    METADATA,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("embedder", sa.Text, nullable=False),
+    sa.Column("dimensions", sa.Integer, nullable=False),
+)
+DOCUMENTS = sa.Table(
+    "documents",
+    METADATA,
+    sa.Column("collection", sa.Text, primary_key=True),
+    sa.Column("document_id", sa.Text, primary_key=True),
+    sa.Column("version", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("media_type", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("chunks", sa.Integer, nullable=False),
+    sa.Column("characters", sa.BigInteger, nullable=False),
+    sa.Column("pages", sa.Integer, nullable=False),
+    sa.Column("ingested_at", sa.Double, nullable=False),
+    sa.Column("error", sa.Text, nullable=False),
+)
+sa.Index(
+    # At most one ready version, whoever writes at the same time.
+    "one_ready_version",
+    DOCUMENTS.c.collection,
+    DOCUMENTS.c.document_id,
+    unique=True,
+    sqlite_where=DOCUMENTS.c.state == "ready",
+    postgresql_where=DOCUMENTS.c.state == "ready",
+)
+VECTORS = sa.Table(
+    "vectors",
+    METADATA,
+    sa.Column("embedder", sa.Text, primary_key=True),
+    sa.Column("content_hash", sa.Text, primary_key=True),
+    sa.Column("vector", sa.LargeBinary, nullable=False),
+)
+
+_HASHES = sa.select(VECTORS.c.content_hash, VECTORS.c.vector).where(
+    VECTORS.c.embedder == sa.bindparam("embedder"),
+    VECTORS.c.content_hash.in_(sa.bindparam("hashes", expanding=True)),
+)
+
+
+class SqlCatalog:
+    """The catalog at a database URL; ``sqlite://`` keeps it in memory.
+
+    Vectors are kept as little-endian float32, so what comes back is what a float32 model gave. Raises
+    StoreFailed as the port says, and StoreIncompatible for a database of a newer Clew.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._store = SqlStore(url, METADATA, name="catalog")
+        self._dialect = postgresql if self._store.dialect == "postgresql" else sqlite
+
+    async def open(self) -> None:
+        """Connect and make the tables that are missing."""
+        await self._store.open()
+
+    async def collection(self, name: str) -> CollectionInfo | None:
+        """The collection, if somebody made it."""
+        return await self._store.call(lambda c: _collection(c, name))
+
+    async def create_collection(self, info: CollectionInfo) -> CollectionInfo:
+        """Make it, or return the one that exists, whatever its embedder."""
+
+        def create(connection: sa.Connection) -> CollectionInfo:
+            insert = self._dialect.insert(COLLECTIONS).on_conflict_do_nothing()
+            connection.execute(insert, asdict(info))
+            return _collection(connection, info.name) or info
+
+        return await self._store.call(create)
+
+    async def collections(self) -> Sequence[CollectionInfo]:
+        """All, by name in code point order."""
+        rows = await self._store.call(lambda c: c.execute(sa.select(COLLECTIONS)).mappings().all())
+        return sorted((CollectionInfo(**row) for row in rows), key=lambda info: info.name)
+
+    async def put_document(self, info: DocumentInfo) -> None:
+        """Write a version; ``ready`` retires what was ready or had failed before, in the same transaction."""
+
+        def put(connection: sa.Connection) -> None:
+            if info.state == "ready":
+                others = sa.and_(
+                    _is_document(info.collection, info.document_id),
+                    DOCUMENTS.c.version != info.version,
+                    DOCUMENTS.c.state.in_(("ready", "failed")),
+                )
+                connection.execute(sa.update(DOCUMENTS).where(others).values(state="retired"))
+            row = asdict(info)
+            insert = self._dialect.insert(DOCUMENTS).values(row)
+            connection.execute(insert.on_conflict_do_update(index_elements=DOCUMENTS.primary_key, set_=row))
+
+        await self._store.call(put)
+
+    async def documents(self, collection: str) -> Sequence[DocumentInfo]:
+        """The ready and the failed ones of a collection, by name in code point order."""
+        return await self._documents(
+            DOCUMENTS.c.collection == collection, DOCUMENTS.c.state.in_(("ready", "failed"))
+        )
+
+    async def document(self, collection: str, document_id: str) -> DocumentInfo | None:
+        """The ready version of a document."""
+        found = await self._documents(_is_document(collection, document_id), DOCUMENTS.c.state == "ready")
+        return found[0] if found else None
+
+    async def retired(self, collection: str) -> Sequence[DocumentInfo]:
+        """Versions that were replaced and whose chunks may still be in the vector store."""
+        return await self._documents(DOCUMENTS.c.collection == collection, DOCUMENTS.c.state == "retired")
+
+    async def drop_version(self, collection: str, document_id: str, version: str) -> None:
+        """Forget one version; nothing if it is not there."""
+        this = sa.and_(_is_document(collection, document_id), DOCUMENTS.c.version == version)
+        await self._store.call(lambda c: c.execute(sa.delete(DOCUMENTS).where(this)))
+
+    async def vectors(self, embedder: str, hashes: Sequence[str]) -> Mapping[str, Sequence[float]]:
+        """Vectors computed before, by content hash; missing ones are absent."""
+
+        def read(connection: sa.Connection) -> dict[str, Sequence[float]]:
+            found: dict[str, Sequence[float]] = {}
+            for start in range(0, len(hashes), HASHES_PER_QUERY):
+                keys = {"embedder": embedder, "hashes": list(hashes[start : start + HASHES_PER_QUERY])}
+                for content_hash, blob in connection.execute(_HASHES, keys):
+                    found[content_hash] = np.frombuffer(blob, "<f4").tolist()
+            return found
+
+        return await self._store.call(read)
+
+    async def put_vectors(self, embedder: str, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Remember vectors by content hash; one that is known already stays."""
+        rows = [
+            {"embedder": embedder, "content_hash": key, "vector": np.asarray(vector, "<f4").tobytes()}
+            for key, vector in vectors.items()
+        ]
+        if rows:
+            insert = self._dialect.insert(VECTORS).on_conflict_do_nothing()
+            await self._store.call(lambda c: c.execute(insert, rows))
+
+    async def close(self) -> None:
+        """Commit what waits and disconnect."""
+        await self._store.close()
+
+    async def _documents(self, *conditions: sa.ColumnElement[bool]) -> list[DocumentInfo]:
+        query = sa.select(DOCUMENTS).where(*conditions)
+        rows: Sequence[Any] = await self._store.call(lambda c: c.execute(query).mappings().all())
+        # Sorted here, for databases differ in how they collate.
+        return sorted((DocumentInfo(**row) for row in rows), key=lambda d: (d.name, d.document_id, d.version))
+
+
+def _is_document(collection: str, document_id: str) -> sa.ColumnElement[bool]:
+    return sa.and_(DOCUMENTS.c.collection == collection, DOCUMENTS.c.document_id == document_id)
+
+
+def _collection(connection: sa.Connection, name: str) -> CollectionInfo | None:
+    query = sa.select(COLLECTIONS).where(COLLECTIONS.c.name == name)
+    row = connection.execute(query).mappings().first()
+    return CollectionInfo(**row) if row else None

@@ -1,0 +1,185 @@
+"""What is asked of Milvus, call by call: blocking functions on a client, run in threads by ``vectors_milvus``."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clew_services.adapters.milvus_schema import (
+    DENSE,
+    HNSW_ROWS,
+    OUTPUT_FIELDS,
+    PROPERTY,
+    SPARSE,
+    Stored,
+    collection_name,
+    evidence,
+    index_params,
+    note,
+    schema,
+    stored,
+)
+from clew_services.errors import RetrievalFailed, UnknownCollection
+from clew_services.ports import Capabilities, CollectionInfo
+
+if TYPE_CHECKING:
+    from pymilvus import MilvusClient
+
+    from clew_schema.evidence import Evidence
+
+_BM25_SINCE = (2, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class MilvusCalls:
+    """The calls, with what they all need. Use ``connected`` to make one for a server.
+
+    ``lite``: the engine is milvus-lite, in this process or in a ``milvus-lite server``. ``analyzer`` splits the
+    texts of new collections. ``timeout`` bounds a call, in seconds.
+    """
+
+    capabilities: Capabilities
+    lite: bool
+    analyzer: str
+    timeout: float
+
+    @classmethod
+    def connected(cls, client: MilvusClient, *, analyzer: str, timeout: float) -> MilvusCalls:
+        """Find out what the server is and can do. ``analyzer`` ``auto`` becomes the best it has.
+
+        The version decides, and where it claims BM25, a probe: a collection that is dropped again.
+        """
+        server = str(client.get_server_version(timeout=timeout))
+        if server.startswith("milvus_lite"):
+            if analyzer == "auto":
+                analyzer = "jieba" if importlib.util.find_spec("jieba") else "standard"
+            return cls(Capabilities(server=server), lite=True, analyzer=analyzer, timeout=timeout)
+        analyzer = "english" if analyzer == "auto" else analyzer
+        version = re.match(r"v?(\d+)\.(\d+)", server)
+        old = version is not None and (int(version[1]), int(version[2])) < _BM25_SINCE
+        bm25 = not old and _keeps_functions(client, analyzer, timeout)
+        return cls(Capabilities(bm25=bm25, server=server), lite=False, analyzer=analyzer, timeout=timeout)
+
+    def open(self, client: MilvusClient, name: str, info: CollectionInfo | None = None) -> Stored:
+        """Find the collection or, given ``info``, make it; make the indexes that it lacks; load it."""
+        physical = collection_name(name)
+        if not client.has_collection(physical, timeout=self.timeout):
+            if info is None:
+                raise UnknownCollection(f"there is no collection {name!r}")
+            # In three steps: pymilvus's single one polls for half a second.
+            words = self.analyzer if self.capabilities.bm25 else None
+            made = schema(client, info, words=words)
+            client.create_collection(
+                physical,
+                schema=made,
+                properties={PROPERTY: note(info)},
+                consistency_level="Bounded",
+                timeout=self.timeout,
+            )
+        found = stored(client.describe_collection(physical, timeout=self.timeout))
+        if found is None or found.info.name != name:
+            raise RetrievalFailed(
+                f"the Milvus collection {physical!r} is not one that Clew made for {name!r}"
+            )
+        fields = [DENSE, SPARSE] if found.bm25 else [DENSE]
+        missing = [field for field in fields if field not in client.list_indexes(physical)]
+        if missing:
+            client.create_index(physical, index_params(client, missing), sync=False, timeout=self.timeout)
+        # milvus-lite forgets what was loaded; a server does no work for what is loaded already.
+        client.load_collection(physical, timeout=self.timeout)
+        self._warm(client, physical, bm25=found.bm25)
+        return found
+
+    def flush(self, client: MilvusClient, collection: str, *, bm25: bool) -> None:
+        """Return once a bounded search finds what was written; on milvus-lite, also quickly."""
+        physical = collection_name(collection)
+        client.flush(physical, timeout=self.timeout)
+        if not self.lite:
+            # A strong read waits until the server has seen all that was written; bounded ones then see it too.
+            self.count(client, collection, "")
+            return
+        rows = int(client.get_collection_stats(physical, timeout=self.timeout)["row_count"])
+        if rows > HNSW_ROWS and self._index_type(client, physical) == "HNSW":
+            client.release_collection(physical, timeout=self.timeout)
+            client.drop_index(physical, DENSE, timeout=self.timeout)
+            params = index_params(client, [DENSE], "IVF_FLAT")
+            client.create_index(physical, params, sync=False, timeout=self.timeout)
+            client.load_collection(physical, timeout=self.timeout)
+        self._warm(client, physical, bm25=bm25)
+
+    def _warm(self, client: MilvusClient, physical: str, *, bm25: bool) -> None:
+        # milvus-lite builds its BM25 index in the first search, up to seconds for 100,000 rows.
+        if self.lite and bm25:
+            client.search(
+                physical,
+                ["warm"],
+                anns_field=SPARSE,
+                limit=1,
+                search_params={"metric_type": "BM25"},
+                timeout=60,
+            )
+
+    def _index_type(self, client: MilvusClient, physical: str) -> str:
+        return str(client.describe_index(physical, DENSE, timeout=self.timeout)["index_type"])
+
+    # --- the legs ---------------------------------------------------------------------------------
+
+    def dense(
+        self, client: MilvusClient, collection: str, vector: Sequence[float], limit: int
+    ) -> list[Evidence]:
+        """The leaves whose vectors are nearest by cosine."""
+        # Each index reads its own parameter and ignores the other.
+        how = {"metric_type": "COSINE", "params": {"ef": max(64, limit), "nprobe": 32}}
+        data = np.asarray(vector, np.float32)
+        found = self._search(client, collection, data, limit, anns_field=DENSE, search_params=how)
+        return [evidence(hit, "dense", rank) for rank, hit in enumerate(found, start=1)]
+
+    def bm25(self, client: MilvusClient, collection: str, text: str, limit: int) -> list[Evidence]:
+        """The leaves that share words with ``text``; none for an empty one."""
+        if not text:
+            return []
+        how = {"metric_type": "BM25", "params": {}}
+        found = self._search(client, collection, text, limit, anns_field=SPARSE, search_params=how)
+        return [evidence(hit, "bm25", rank) for rank, hit in enumerate(found, start=1)]
+
+    def _search(
+        self, client: MilvusClient, collection: str, data: Any, limit: int, **leg: Any
+    ) -> Sequence[Any]:
+        found = client.search(
+            collection_name(collection),
+            [data],
+            limit=limit,
+            output_fields=list(OUTPUT_FIELDS),
+            consistency_level="Bounded",
+            timeout=self.timeout,
+            **leg,
+        )
+        return list(found[0])
+
+    def count(self, client: MilvusClient, collection: str, expression: str) -> int:
+        """How many rows ``expression`` holds for, after all writes that were acknowledged."""
+        found = client.query(
+            collection_name(collection),
+            filter=expression,
+            output_fields=["count(*)"],
+            consistency_level="Strong",
+            timeout=self.timeout,
+        )
+        return int(found[0]["count(*)"])
+
+
+def _keeps_functions(client: MilvusClient, analyzer: str, timeout: float) -> bool:
+    name = f"clew_probe_{uuid.uuid4().hex}"
+    info = CollectionInfo(name=name, embedder="probe", dimensions=2)
+    client.create_collection(name, schema=schema(client, info, words=analyzer), timeout=timeout)
+    try:
+        found = stored(client.describe_collection(name, timeout=timeout))
+    finally:
+        client.drop_collection(name, timeout=timeout)
+    return found is not None and found.bm25
