@@ -49,7 +49,9 @@ class Observed:
 
 def vectors(*areas: str) -> list[Vector]:
     rows = json.loads((DATA / "vectors.json").read_text(encoding="utf-8"))
-    chosen = [Vector(row["area"], row["id"], row["input"], row["expected"]) for row in rows if row["area"] in areas]
+    chosen = [
+        Vector(row["area"], row["id"], row["input"], row["expected"]) for row in rows if row["area"] in areas
+    ]
     assert {vector.area for vector in chosen} == set(areas)
     return chosen
 

@@ -22,7 +22,9 @@ def subclasses(model: type[Message]) -> list[type[Message]]:
     return [kind for child in model.__subclasses__() for kind in (child, *subclasses(child))]
 
 
-MESSAGES = sorted({kind for kind in subclasses(Message) if kind.__module__.startswith("clew_schema")}, key=str)
+MESSAGES = sorted(
+    {kind for kind in subclasses(Message) if kind.__module__.startswith("clew_schema")}, key=str
+)
 """Every type of the schema."""
 
 
@@ -31,7 +33,7 @@ def messages(model: type[M], **given: st.SearchStrategy[Any]) -> st.SearchStrate
     if model in {Term, Triple}:
         return values(model)
     fields = {
-        name: given.get(name) or values(field.annotation, tuple(field.metadata))
+        name: given[name] if name in given else values(field.annotation, tuple(field.metadata))
         for name, field in model.model_fields.items()
     }
     return st.fixed_dictionaries(fields).map(lambda chosen: model.model_validate(chosen, by_name=True))
@@ -39,29 +41,26 @@ def messages(model: type[M], **given: st.SearchStrategy[Any]) -> st.SearchStrate
 
 def values(annotation: Any, metadata: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
     """Values of a field's type."""
-    if annotation is Term:
-        return st.deferred(lambda: TERMS)
-    if annotation is Triple:
-        return st.deferred(lambda: TRIPLES)
-    simple = {str: TEXT, int: INTEGER, bool: st.booleans(), types.NoneType: st.none()}
-    if annotation in simple:
-        return simple[annotation]
     if annotation is float:
         return _floats(metadata)
-    arguments = get_args(annotation)
-    match get_origin(annotation):
-        case kind if kind is Annotated:
-            return values(arguments[0], arguments[1:])
-        case kind if kind is Literal:
-            return st.sampled_from(arguments)
-        case kind if kind in (Union, types.UnionType):
-            return st.one_of([values(argument) for argument in arguments])
-        case kind if kind is tuple:
-            return st.lists(values(arguments[0]), max_size=2).map(tuple)
-        case kind if kind is dict:
-            return st.dictionaries(values(arguments[0]), values(arguments[1]), max_size=2)
-    assert issubclass(annotation, Message), annotation
-    return messages(annotation)
+    if annotation in _SIMPLE:
+        return _SIMPLE[annotation]
+    if isinstance(annotation, type) and issubclass(annotation, Message):
+        return messages(annotation)
+    return _compound(get_origin(annotation), get_args(annotation))
+
+
+def _compound(origin: Any, arguments: tuple[Any, ...]) -> st.SearchStrategy[Any]:
+    if origin is Annotated:
+        return values(arguments[0], arguments[1:])
+    if origin is Literal:
+        return st.sampled_from(arguments)
+    if origin in (Union, types.UnionType):
+        return st.one_of([values(argument) for argument in arguments])
+    if origin is tuple:
+        return st.lists(values(arguments[0]), max_size=2).map(tuple)
+    assert origin is dict, origin
+    return st.dictionaries(values(arguments[0]), values(arguments[1]), max_size=2)
 
 
 def _floats(metadata: tuple[Any, ...]) -> st.SearchStrategy[float]:
@@ -72,7 +71,9 @@ def _floats(metadata: tuple[Any, ...]) -> st.SearchStrategy[float]:
 
 # --- RDF ------------------------------------------------------------------------------------------
 
-IRIS = st.from_regex(r"(urn:[a-z]{1,5}:|https://ex\.org/)[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff]{0,8}", fullmatch=True)
+IRIS = st.from_regex(
+    r"(urn:[a-z]{1,5}:|https://ex\.org/)[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff]{0,8}", fullmatch=True
+)
 IRI_TERMS = IRIS.map(iri)
 BLANKS = st.from_regex(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,4}[A-Za-z0-9_-])?", fullmatch=True).map(blank)
 LANGUAGES = st.from_regex(r"[a-z]{1,8}(-[a-z0-9]{1,8}){0,2}", fullmatch=True)
@@ -109,11 +110,24 @@ STAR_STATEMENTS = st.recursive(
 
 # What the model allows, sensible or not.
 _FLAT = st.builds(
-    lambda kind, texts: Term(type=kind, **dict(zip(("iri", "id", "value", "datatype", "language"), texts, strict=True))),
+    lambda kind, texts: Term(
+        type=kind, **dict(zip(("iri", "id", "value", "datatype", "language"), texts, strict=True))
+    ),
     st.sampled_from(["", "i", "b", "l", "t"]),
     st.lists(TEXT, min_size=5, max_size=5),
 )
 _POSITION = st.one_of(st.none(), _FLAT)
-_FLAT_TRIPLES = st.builds(lambda s, p, o, g: Triple(s=s, p=p, o=o, g=g), _POSITION, _POSITION, _POSITION, st.one_of(st.none(), TEXT))
+_FLAT_TRIPLES = st.builds(
+    lambda s, p, o, g: Triple(s=s, p=p, o=o, g=g), _POSITION, _POSITION, _POSITION, st.one_of(st.none(), TEXT)
+)
 TERMS = st.one_of(_FLAT, st.builds(lambda triple: Term(type="t", triple=triple), _FLAT_TRIPLES))
 TRIPLES = st.one_of(_FLAT_TRIPLES, STAR_STATEMENTS)
+
+_SIMPLE: dict[Any, st.SearchStrategy[Any]] = {
+    str: TEXT,
+    int: INTEGER,
+    bool: st.booleans(),
+    types.NoneType: st.none(),
+    Term: TERMS,
+    Triple: TRIPLES,
+}

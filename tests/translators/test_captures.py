@@ -17,7 +17,9 @@ GOLDEN = list(golden())
 def contains(ours: Any, theirs: Any) -> bool:
     """Whether every key and value of ``theirs`` stands in ``ours``."""
     if isinstance(theirs, dict):
-        return isinstance(ours, dict) and all(key in ours and contains(ours[key], theirs[key]) for key in theirs)
+        return isinstance(ours, dict) and all(
+            key in ours and contains(ours[key], theirs[key]) for key in theirs
+        )
     if isinstance(theirs, list):
         return len(ours) == len(theirs) and all(map(contains, ours, theirs))
     return type(ours) is type(theirs) and bool(ours == theirs)

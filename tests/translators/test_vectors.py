@@ -31,7 +31,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     '{"t": "z"}': ("t", "TrustGraph keeps a kind of term that nobody can use; we refuse it"),
     "agent:{}": ("question", "TrustGraph fails with KeyError; we name the key"),
     "document-rag:{}": ("query", "TrustGraph fails with KeyError; we name the key"),
-    'document-rag:{"query": "q", "doc-limit": null}': ("doc-limit", "TrustGraph fails in int(); we name the key"),
+    'document-rag:{"query": "q", "doc-limit": null}': (
+        "doc-limit",
+        "TrustGraph fails in int(); we name the key",
+    ),
 }
 """Vectors that we refuse: the key that we name, and why we differ."""
 

@@ -37,7 +37,7 @@ def term_to_compact(term: Term) -> Json:
             literal = {"t": "l", "v": term.value, "dt": term.datatype, "ln": term.language}
             return {key: value for key, value in literal.items() if value or key == "v"}
         case "t":
-            return {"t": "t"} | ({"tr": triple_to_compact(term.triple)} if term.triple else {})
+            return {"t": "t"} | ({} if term.triple is None else {"tr": triple_to_compact(term.triple)})
     return {"t": ""}
 
 
@@ -65,10 +65,9 @@ def term_from_compact(data: object, field: str = "", depth: int = 0) -> Term:
             value, datatype, language = (_text(compact, key, field) for key in ("v", "dt", "ln"))
             return Term(type="l", value=value, datatype=datatype, language=language)
         case "t":
-            quoted = compact.get("tr")
-            return Term(
-                type="t", triple=triple_from_compact(quoted, _join(field, "tr"), depth) if quoted else None
-            )
+            inside = compact.get("tr")
+            triple = None if inside is None else triple_from_compact(inside, _join(field, "tr"), depth)
+            return Term(type="t", triple=triple)
         case "":
             return Term()
     raise NotThisMessage("Term", _join(field, "t"), f"should be i, b, l or t, found {found(kind)}")
