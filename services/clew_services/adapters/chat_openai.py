@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -28,10 +28,24 @@ class OpenAIChat:
     ``structured`` asks for the value by JSON schema. A service that refuses that (HTTP 400, 404, 422) is
     asked with the schema in the prompt instead, and for the rest of this object's life. A reply that is no
     such value is sent back with what is wrong with it, at most ``repairs`` times.
+
+    ``limit_field`` is where the service wants the limit of tokens (OpenAI's reasoning models take
+    ``max_completion_tokens`` only). ``extra`` is added to every request; null takes a field out, as
+    ``{"temperature": None}`` for those that allow none.
     """
 
-    def __init__(self, client: ModelClient, *, model: str, repairs: int = 2) -> None:
+    def __init__(
+        self,
+        client: ModelClient,
+        *,
+        model: str,
+        repairs: int = 2,
+        limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
         self.name = model
+        self._limit_field = limit_field
+        self._extra = dict(extra or {})
         self._client = client
         self._repairs = repairs
         self._knows_schemas = True
@@ -106,12 +120,13 @@ class OpenAIChat:
         return answer
 
     def _body(self, prompt: Prompt, messages: Messages) -> dict[str, Any]:
-        return {
+        body = {
             "model": self.name,
             "messages": messages,
-            "max_tokens": prompt.max_tokens,
+            self._limit_field: prompt.max_tokens,
             "temperature": prompt.temperature,
         }
+        return {field: value for field, value in (body | self._extra).items() if value is not None}
 
     def _text(self, answer: Mapping[str, Any], prompt: Prompt) -> str:
         choice = _first_choice(answer)

@@ -235,7 +235,8 @@ def _address(base_url: str) -> httpx.URL:
     try:
         url = httpx.URL(base_url.strip())
     except httpx.InvalidURL as error:
-        raise ValueError(f"the model's address is no URL: {error}") from error
+        # Its own words may quote a password.
+        raise ValueError("the model's address is no URL") from error
     if url.scheme not in {"http", "https"} or not url.host:
         raise ValueError("the model's address must begin with http:// or https:// and name a host")
     return url if url.path.strip("/") else url.copy_with(path="/v1")

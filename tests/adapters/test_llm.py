@@ -1,0 +1,167 @@
+"""Grader, writer and thinker on a chat model, and the thinker without one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from clew_schema.agent import AgentStep
+from clew_schema.evidence import Evidence, Grade
+from clew_services.adapters.chat_scripted import ScriptedChat
+from clew_services.adapters.llm_grader import LlmGrader
+from clew_services.adapters.llm_thinker import LlmThinker
+from clew_services.adapters.llm_writer import LlmWriter
+from clew_services.adapters.rule_thinker import RuleThinker
+from clew_services.core.agent import Thought, Tool
+from clew_services.core.answer import Draft
+from clew_services.core.prompts import answer_prompt, grading_prompt, react_prompt
+from clew_services.errors import ModelFailed, ModelReplyInvalid
+from clew_services.ports import Prompt, Usage
+
+EVIDENCE = [Evidence(chunk_id="c", text="The tower is 12 m high.", filename="t.md")]
+GRADE = Grade(relevance="strong", answerability="sufficient", route="answer")
+QUERY = Tool(name="document-query", description="asks documents", arguments={"question": "what to ask"})
+CALL = 'Thought: look it up\nAction: document-query\nArgs: {"question": "x"}'
+
+
+class Said:
+    """Remembers what was emitted."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+
+    async def __call__(self, text: str) -> None:
+        self.pieces.append(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+async def test_the_grader_asks_for_a_grade() -> None:
+    chat = ScriptedChat([GRADE, ModelFailed("down")], name="m")
+    grader = LlmGrader(chat)
+    assert grader.name == "m"
+    assert await grader.grade("How high?", EVIDENCE) == GRADE
+    assert chat.calls == (grading_prompt("How high?", EVIDENCE),)
+    with pytest.raises(ModelFailed):  # an outage is no opinion
+        await grader.grade("How high?", EVIDENCE)
+
+
+async def test_the_writer_streams_and_keeps_the_whole() -> None:
+    chat, said = ScriptedChat("  It is 12 m high [1]. ", name="m"), Said()
+    draft = await LlmWriter(chat).write("How high?", EVIDENCE, said)
+    prompt = answer_prompt("How high?", EVIDENCE)
+    words = len(f"{prompt.system} {prompt.user}".split())
+    assert draft == Draft(text="It is 12 m high [1].", model="m", in_token=words, out_token=6)
+    assert said.text.strip() == draft.text
+    assert len(said.pieces) == 6
+    assert chat.calls == (prompt,)
+
+
+async def test_an_empty_answer_is_none() -> None:
+    with pytest.raises(ModelReplyInvalid, match="empty answer"):
+        await LlmWriter(ScriptedChat(" \n")).write("q", EVIDENCE, Said())
+
+
+class Endless(ScriptedChat):
+    """A stream that says when it was closed."""
+
+    closed = False
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[str | Usage]:
+        try:
+            while True:
+                yield "Thought: more "
+        finally:
+            self.closed = True
+
+
+async def test_when_the_caller_is_gone_the_model_is_let_go() -> None:
+    async def gone(text: str) -> None:
+        raise ModelFailed("nobody listens")
+
+    writing, thinking = Endless([]), Endless([])
+    with pytest.raises(ModelFailed, match="nobody listens"):
+        await LlmWriter(writing).write("q", EVIDENCE, gone)
+    with pytest.raises(ModelFailed, match="nobody listens"):
+        await LlmThinker(thinking).think("q", [], [], gone)
+    assert writing.closed
+    assert thinking.closed
+
+
+async def test_the_thinker_acts() -> None:
+    chat, said = ScriptedChat(CALL, name="m"), Said()
+    history = [AgentStep(thought="t", action="a", observation="o")]
+    thought = await LlmThinker(chat).think("q", history, [QUERY], said)
+    prompt = react_prompt("q", history, [QUERY])
+    assert thought == Thought(
+        thought="look it up",
+        action="document-query",
+        arguments={"question": "x"},
+        model="m",
+        in_token=len(f"{prompt.system} {prompt.user}".split()),
+        out_token=len(CALL.split()),
+    )
+    assert said.text == "look it up"
+    assert chat.calls == (prompt,)
+
+
+async def test_the_thinker_concludes() -> None:
+    thought = await LlmThinker(ScriptedChat("Thought: done\nFinal Answer: 12 m [1]")).think(
+        "q", [], [], Said()
+    )
+    assert (thought.thought, thought.final, thought.action) == ("done", "12 m [1]", "")
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ("I am a parrot.", "neither an 'Action:' nor a 'Final Answer:'"),
+        ("Thought: look\nAction: t\nArgs: x=1 and more words", "Args of 't' is no JSON object"),
+        ("Thought: look\nAction: t\nArgs: {'x': 1}", "Args of 't' is no JSON object"),
+    ],
+)
+async def test_a_reply_out_of_form_is_shown_to_the_model_again(bad: str, told: str) -> None:
+    chat, said = ScriptedChat([bad, CALL], name="m"), Said()
+    thought = await LlmThinker(chat).think("q", [], [QUERY], said)
+    assert thought.arguments == {"question": "x"}
+    assert thought.out_token == len(bad.split()) + len(CALL.split())
+    first, again = chat.calls
+    assert again.system == first.system
+    assert told in again.user
+    assert bad in again.user
+    # Shown once: what the first reply thought, if anything.
+    assert said.text in {"look", bad}
+
+
+async def test_repairs_are_bounded_and_then_it_is_a_defect() -> None:
+    chat = ScriptedChat("I am a parrot.", name="m")
+    with pytest.raises(
+        ModelReplyInvalid, match="m: no thought in ReAct form in 3 replies; last: there is neither"
+    ):
+        await LlmThinker(chat).think("q", [], [QUERY], Said())
+    assert len(chat.calls) == 3
+
+
+async def test_the_rule_looks_up_once_and_then_says_what_was_found() -> None:
+    thinker, said = RuleThinker(), Said()
+    first = await thinker.think("How high?", [], [Tool(name="other", description=""), QUERY], said)
+    assert (first.action, first.arguments, first.final) == ("document-query", {"question": "How high?"}, None)
+    assert said.text == first.thought != ""
+    step = AgentStep(thought=first.thought, action=first.action, observation=" It is 12 m [1].\n")
+    second = await thinker.think("How high?", [step], [QUERY], said)
+    assert (second.final, second.action) == ("It is 12 m [1].", "")
+
+
+@pytest.mark.parametrize("tools", [[], [Tool(name="other", description="")]])
+async def test_the_rule_without_its_tool_says_so(tools: list[Tool]) -> None:
+    thought = await RuleThinker().think("q", [], tools, Said())
+    assert thought.final is not None
+    assert "document-query is not offered" in thought.final
+
+
+async def test_the_rule_never_concludes_with_nothing() -> None:
+    thought = await RuleThinker().think("q", [AgentStep(action="t", observation=" ")], [QUERY], Said())
+    assert thought.final == "The tool returned nothing, so there is no answer."
