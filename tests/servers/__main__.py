@@ -56,6 +56,9 @@ def status() -> int:
 def run(names: list[str], command: list[str]) -> int:
     """Run the command among servers of its own, which are gone afterwards, whatever happens."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background job would inherit "ignore"
     servers = [SERVERS[name]() for name in names]
     with ExitStack() as stack:
         stack.callback(_all_at_once, Server.close, servers)
@@ -66,14 +69,18 @@ def run(names: list[str], command: list[str]) -> int:
 
 
 def _outcome(child: subprocess.Popen[bytes]) -> int:
-    """The command's exit status. A Ctrl-C reaches it as well, and it decides how to end."""
+    """The command's exit status. A Ctrl-C reaches it as well, and it decides how to end.
+
+    When we are told to end, it gets a Ctrl-C too: that lets pytest close the servers that tests started for themselves.
+    """
     while True:
         try:
             return child.wait()
         except KeyboardInterrupt:
             continue
         except SystemExit:
-            child.terminate()
+            child.send_signal(signal.SIGINT)
+            child.wait()
             raise
 
 

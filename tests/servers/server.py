@@ -98,10 +98,12 @@ class Server(ABC):
 
     def close(self) -> None:
         """Stop, and remove the data folder if it was made for this server; then nobody waits for it to be tidy."""
-        self._end(2 if self.temporary else self.stop_patience)
-        if self.temporary and self.data is not None:
-            shutil.rmtree(self.data, ignore_errors=True)
-            self.data = None
+        try:
+            self._end(2 if self.temporary else self.stop_patience)
+        finally:
+            if self.temporary and self.data is not None:
+                shutil.rmtree(self.data, ignore_errors=True)
+                self.data = None
 
     def __enter__(self) -> Self:
         try:
@@ -135,9 +137,12 @@ class Server(ABC):
         """Remove what an ended process left outside its data folder: nothing, for most."""
 
     def _end(self, patience: float) -> None:
-        if self.process is not None:
+        if self.process is None:
+            return
+        try:
             if patience:
                 self.process.terminate(self.stop_signal, patience=patience)
+        finally:  # a Ctrl-C ends the patience, not the duty
             self.process.kill()
             self.tidy(self.process)
             self.process = None
