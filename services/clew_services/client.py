@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from clew_schema import topics
 from clew_schema.agent import AgentRequest, AgentResponse
-from clew_schema.base import RunMessage
+from clew_schema.base import Message
+from clew_schema.documents import DocumentLoad, DocumentStatus
 from clew_schema.envelope import SEQUENCE, STREAM, Envelope
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_schema.topics import TopicSpace
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from clew_schema.topics import Topic
     from clew_services.ports import Bus, Delivery, Subscription
 
-R = TypeVar("R", bound=RunMessage)
+R = TypeVar("R", bound=Message)
 WIDTH = 256
 """Responses held unread, all questions of one client together."""
 
@@ -78,6 +79,10 @@ class Client:
         """The responses to ``request``, the last one with ``end_of_dialog``. Raises TimeoutError."""
         return self._call(topics.AGENT_REQUEST, topics.AGENT_RESPONSE, request, timeout, _ends_dialog)
 
+    def load(self, document: DocumentLoad, *, timeout: float = 600.0) -> AsyncIterator[Heard[DocumentStatus]]:
+        """How far ``document`` is, the last one ``ready``, ``unchanged`` or ``failed``. Raises TimeoutError."""
+        return self._call(topics.DOCUMENT_LOAD, topics.DOCUMENT_STATUS, document, timeout, _ends_load)
+
     async def answer(self, query: DocumentRagQuery, *, timeout: float = 120.0) -> DocumentRagResponse:
         """The final response to ``query``. Raises TimeoutError."""
         async for heard in self.ask(query, timeout=timeout):
@@ -108,7 +113,7 @@ class Client:
                 await self._bus.unsubscribe(self._space.full(name), self._name)
 
     async def _call(
-        self, request: Topic[Any], response: Topic[R], body: RunMessage, timeout: float, ends: Any
+        self, request: Topic[Any], response: Topic[R], body: Message, timeout: float, ends: Any
     ) -> AsyncIterator[Heard[R]]:
         await self.listen(response)
         correlation = str(uuid4())
@@ -154,3 +159,7 @@ def _ends_session(body: DocumentRagResponse) -> bool:
 
 def _ends_dialog(body: AgentResponse) -> bool:
     return body.end_of_dialog
+
+
+def _ends_load(body: DocumentStatus) -> bool:
+    return body.state in {"ready", "unchanged", "failed"}

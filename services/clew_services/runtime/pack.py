@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew_schema import ids, topics
 from clew_schema.base import RunMessage
+from clew_schema.envelope import SEQUENCE, STREAM
 from clew_schema.errors import DeadLetter, Error
 from clew_schema.facts import RunFailed
 from clew_schema.limits import MAX_MESSAGE_BYTES
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from clew_schema.facts import Fact
     from clew_schema.rdf import Triples
     from clew_schema.retrieval import ReturnAddress
-    from clew_schema.topics import TopicSpace
+    from clew_schema.topics import Topic, TopicSpace
     from clew_services.ports import Delivery
     from clew_services.runtime.outcome import Outcome, Send
     from clew_services.runtime.step import Step
@@ -50,6 +51,7 @@ class Handling:
     collection: str
     run: RunMessage | None
     started: float
+    body: Message | None = None
     ended: float = 0.0
 
 
@@ -82,6 +84,9 @@ class Packer:
                 told, address.state if address else "", streaming=bool(handling.run and handling.run.wants_stream)
             )
             out.append(self._response(handling, response, facts, address))
+        if (tell := handling.step.on_failure) is not None:
+            send = tell(handling.body, told)
+            out.append(_Draft(self._topic(handling, send), send.body, send.topic.key_of(send.body)))
         if letter is not None:
             out.append(self._lettered(letter))
         return self._numbered(handling, out)
@@ -122,16 +127,23 @@ class Packer:
         body = caller.chunk(text).model_copy(
             update={"session_id": handling.session_id, "collection": handling.collection}
         )
+        return self._aside(handling, self._reply_topic(handling, caller.topic.name), body, sequence, stream)
+
+    def progress(
+        self, handling: Handling, topic: Topic[Any], body: Message, sequence: int, stream: str
+    ) -> Outgoing:
+        """News of a step that takes its time. Not recorded."""
+        return self._aside(handling, self.space.full(topic.name), body, sequence, stream)
+
+    def _aside(self, handling: Handling, topic: str, body: Message, sequence: int, stream: str) -> Outgoing:
+        message_id = ids.message_id(handling.cause, handling.step.name, "aside")
         envelope = replace(
-            handling.envelope.effect(ids.message_id(handling.cause, handling.step.name, "text"), handling.session_id),
+            handling.envelope.effect(message_id, handling.session_id),
             attempt=handling.envelope.attempt,
-            other={"sequence": str(sequence), "stream": stream},
+            other={SEQUENCE: str(sequence), STREAM: stream},
         )
         return Outgoing(
-            topic=self._reply_topic(handling, caller.topic.name),
-            payload=bus.encode(body),
-            key=handling.session_id,
-            properties=envelope.properties(),
+            topic=topic, payload=bus.encode(body), key=handling.session_id, properties=envelope.properties()
         )
 
     def retry(self, handling: Handling, delivery: Delivery, due: int) -> Outgoing:
@@ -158,7 +170,7 @@ class Packer:
         if caller and run and self._inline(run) and self._address(handling) is None:
             yield _Draft(
                 self._reply_topic(handling, caller.topic.name),
-                _named(handling, caller.explain(_retrieval_part(batch))),
+                _named(handling, caller.explain(batch)),
                 handling.session_id,
             )
 
@@ -261,11 +273,6 @@ def iso(seconds: float) -> str:
 
 def _named(handling: Handling, body: Any) -> Any:
     return body.model_copy(update={"session_id": handling.session_id, "collection": handling.collection})
-
-
-def _retrieval_part(batch: Triples) -> Triples:
-    shown = tuple(triple for triple in batch.triples if triple.g == GRAPH_RETRIEVAL)
-    return batch.model_copy(update={"triples": shown})
 
 
 def _with_trail(body: Any, trail: tuple[Fact, ...]) -> Any:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clew_schema.base import Message
-    from clew_schema.topics import TopicSpace
+    from clew_schema.topics import Topic, TopicSpace
     from clew_services.ports import Bus, Clock, Delivery, Ledger, Outgoing, Subscription
     from clew_services.runtime.brake import Brake
     from clew_services.runtime.observe import Observer
@@ -101,9 +101,10 @@ class Processor:
             started=self.clock.now(),
         )
         try:
-            body, handling = self._read(handling, delivery)
+            handling = self._read(handling, delivery)
             self._admit(handling)
-            outcome = await step.run(body, Caption(self, handling))
+            aside = Aside(self, handling)
+            outcome = await step.run(handling.body, aside.emit, aside.tell)
             handling = replace(handling, ended=self.clock.now())
             outputs = self.packer.outcome(handling, outcome)
         except Exception as error:  # noqa: BLE001 - core.retry decides what each type of failure means
@@ -113,8 +114,8 @@ class Processor:
         self.observer.done(handling, outcome)
         return await self._recorded(handling, outputs)
 
-    def _read(self, handling: Handling, delivery: Delivery) -> tuple[Message, Handling]:
-        """The body, and the handling with the run it belongs to."""
+    def _read(self, handling: Handling, delivery: Delivery) -> Handling:
+        """The handling with the body, and the run it belongs to."""
         step = handling.step
         try:
             body = bus.decode(step.topic.body, delivery.payload)
@@ -130,13 +131,14 @@ class Processor:
                     "collection": body.collection or DEFAULT_COLLECTION,
                 }
             )
+        handling = replace(handling, body=body)
         if step.caller is None:
-            return body, handling
+            return handling
         try:
             run = step.caller.run(body)
         except ValueError as error:
             raise Unreadable(f"{step.topic.name}: the state that came back is not one of ours") from error
-        return body, replace(handling, run=run, session_id=run.session_id, collection=run.collection)
+        return replace(handling, run=run, session_id=run.session_id, collection=run.collection)
 
     def _admit(self, handling: Handling) -> None:
         """Refuse what is too late, and addresses that are not the caller's to name."""
@@ -193,14 +195,15 @@ class Processor:
             self.observer.settle_failed(step, cause, error)
 
 
-class Caption:
-    """Emit for one handling: numbers the pieces, so that a client can restart a broken stream.
+class Aside:
+    """What one handling says before its outcome: pieces of text, and progress. None of it is recorded.
 
-    A second execution of the same step is another ``stream``; a client shows the newest only.
+    Pieces are numbered, so that a client can restart a broken stream: a second execution of the same
+    step is another ``stream``, and a client shows the newest only.
     """
 
     def __init__(self, processor: Processor, handling: Handling) -> None:
-        """For the caller of ``handling``'s run."""
+        """For the caller of ``handling``."""
         self._processor = processor
         self._handling = handling
         self._stream = uuid4().hex
@@ -208,10 +211,16 @@ class Caption:
         caller, run = handling.step.caller, handling.run
         self._heard = bool(caller and run and run.wants_stream and caller.address(run) is None)
 
-    async def __call__(self, text: str) -> None:
-        """Publish ``text`` if somebody listens."""
+    async def emit(self, text: str) -> None:
+        """Publish ``text`` to a caller who streams."""
         if not self._heard or not text:
             return
         message = self._processor.packer.chunk(self._handling, text, self._sequence, self._stream)
+        self._sequence += 1
+        await self._processor.bus.publish(message)
+
+    async def tell(self, topic: Topic[Any], body: Message) -> None:
+        """Publish progress."""
+        message = self._processor.packer.progress(self._handling, topic, body, self._sequence, self._stream)
         self._sequence += 1
         await self._processor.bus.publish(message)

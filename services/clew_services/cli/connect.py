@@ -1,0 +1,58 @@
+"""How a command finds what runs: the broker and the traces of the settings, or those of ``clew up``."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from clew_services.adapters.trace_http import HttpTraceStore
+from clew_services.adapters.trace_oxigraph import OxigraphTraceStore
+from clew_services.application import read_run_file
+from clew_services.errors import BusFailed, StoreFailed
+from clew_services.wiring import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from clew_services.ports import TraceStore
+    from clew_services.settings import Settings
+
+
+@asynccontextmanager
+async def parts_of(settings: Settings) -> AsyncIterator[Parts]:
+    """Parts connected to the broker. Raises BusFailed when nothing runs."""
+    url = ""
+    if settings.embedded_broker:
+        running = read_run_file(settings.data)
+        if running is None:
+            raise BusFailed(
+                f"nothing runs over {settings.data}: start `clew up`, "
+                "or set CLEW_PULSAR_URL to a broker that does"
+            )
+        url = running["broker"]
+    parts = Parts(settings, broker_url=url)
+    try:
+        yield parts
+    finally:
+        await parts.close()
+
+
+@asynccontextmanager
+async def traces_of(settings: Settings) -> AsyncIterator[TraceStore]:
+    """The trace store: of the settings' URL, of the running ``clew up``, or the folder's own. Raises StoreFailed."""
+    running = read_run_file(settings.data)
+    url = settings.traces_url or (running or {}).get("ops", "")
+    store: TraceStore
+    if url:
+        store = HttpTraceStore.at(url)
+    elif (settings.data / "traces").exists():
+        store = OxigraphTraceStore(settings.data / "traces")
+    else:
+        raise StoreFailed(
+            f"there are no traces in {settings.data} and nothing runs over it: "
+            "start `clew up`, or set CLEW_TRACES_URL to the ops address of a trace-store service"
+        )
+    try:
+        yield store
+    finally:
+        await store.close()

@@ -1,0 +1,77 @@
+"""``clew trace``: which questions were asked, and how each answer came about."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from clew_services.cli.common import CollectionOption, DataOption, JsonOption, emit_json, fail, load, out, start
+from clew_services.cli.connect import traces_of
+from clew_services.cli.trace_view import render, render_list
+from clew_services.ports import TraceRow, TraceStore
+from clew_services.settings import Settings
+from clew_translators.trace import question_candidates, read_trace
+from clew_translators.trace_tree import TraceTree, graft, to_json
+
+app = typer.Typer(help="Look at how answers came about.", no_args_is_help=True)
+
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most so many.")]
+
+
+@app.command("list")
+def list_(
+    collection: CollectionOption = "default",
+    limit: LimitOption = 50,
+    json: JsonOption = False,
+    data: DataOption = None,
+) -> None:
+    """The newest questions of a collection, the newest first."""
+    rows = start(_rows(load(data), collection, limit))
+    if json:
+        for row in rows:
+            emit_json({name: getattr(row, name) for name in TraceRow.__slots__})
+    elif rows:
+        out.print(render_list(rows))
+    else:
+        out.print(f"no questions were asked of collection {collection!r} yet")
+
+
+@app.command()
+def show(
+    run: Annotated[str, typer.Argument(metavar="ID", help="A run: its IRI, or its session id.")],
+    collection: CollectionOption = "default",
+    json: JsonOption = False,
+    data: DataOption = None,
+) -> None:
+    """One run as a tree, from the question to the spans of the documents that support its answer."""
+    tree = start(_tree(load(data), collection, run))
+    if tree is None:
+        fail("unknown-run", f"collection {collection!r} has no run {run!r}: see `clew trace list`")
+    if json:
+        emit_json(to_json(tree))
+    else:
+        out.print(render(tree))
+
+
+async def _rows(settings: Settings, collection: str, limit: int) -> list[TraceRow]:
+    async with traces_of(settings) as store:
+        return list(await store.list(collection, limit=limit))
+
+
+async def _tree(settings: Settings, collection: str, run: str) -> TraceTree | None:
+    async with traces_of(settings) as store:
+        for uri in question_candidates(run):
+            if (tree := await tree_of(store, collection, uri)) is not None:
+                return tree
+    return None
+
+
+async def tree_of(store: TraceStore, collection: str, uri: str) -> TraceTree | None:
+    """The run ``uri`` with the runs of its tools in their places; null when the collection has none of that name."""
+    quads = await store.run(collection, uri)
+    if not quads:
+        return None
+    tree = read_trace(quads)
+    children = {name: child for name in tree.traces if (child := await tree_of(store, collection, name)) is not None}
+    return graft(tree, children)

