@@ -41,9 +41,9 @@ def pdf(*pages: str, title: str = "") -> bytes:
     return out + tail.encode()
 
 
-def refused(name: str, data: bytes, **options: Limits) -> str:
+def refused(name: str, data: bytes, limits: Limits | None = None) -> str:
     with pytest.raises(DocumentUnreadable) as caught:
-        extract(name, data, **options)
+        extract(name, data, limits=limits)
     assert str(caught.value).startswith(f"{name}: ")
     return str(caught.value)
 
@@ -130,6 +130,11 @@ def test_what_cannot_be_read_is_said() -> None:
     assert "not a readable PDF" in refused("a.pdf", b"%PDF-1.4 hello")
     assert "password" in refused("a.pdf", locked.getvalue())
     assert "save it as UTF-8" in refused("a.txt", b"\x81 \x8d x")
+
+
+def test_the_type_that_is_said_decides_over_the_extension() -> None:
+    assert extract("a", b"<p>x", media_type="text/html; charset=utf-8").text == "x"
+    assert extract("a.md", b"# x", media_type="application/octet-stream").media_type == "text/markdown"
 
 
 def test_what_is_too_large_is_said() -> None:

@@ -97,14 +97,14 @@ class SqlCatalog:
         return sorted((CollectionInfo(**row) for row in rows), key=lambda info: info.name)
 
     async def put_document(self, info: DocumentInfo) -> None:
-        """Write a version; ``ready`` retires what was ready or had failed before, in the same transaction."""
+        """Write a version; ``ready`` retires all others of the document, in the same transaction."""
 
         def put(connection: sa.Connection) -> None:
             if info.state == "ready":
                 others = sa.and_(
                     _is_document(info.collection, info.document_id),
                     DOCUMENTS.c.version != info.version,
-                    DOCUMENTS.c.state.in_(("ready", "failed")),
+                    DOCUMENTS.c.state != "retired",
                 )
                 connection.execute(sa.update(DOCUMENTS).where(others).values(state="retired"))
             row = asdict(info)

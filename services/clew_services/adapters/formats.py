@@ -28,6 +28,9 @@ _BY_EXTENSION = {
     ".htm": HTML,
     ".pdf": PDF,
 }
+SUFFIXES = frozenset(_BY_EXTENSION)
+"""Endings of the files that can be read, lower case, with the dot."""
+
 SUPPORTED = ".txt, .md, .html, .htm and .pdf"
 """What a person is told who sends something else."""
 
@@ -68,8 +71,8 @@ class Extracted:
     pages: tuple[Page, ...] = ()
 
 
-def extract(name: str, data: bytes, *, limits: Limits | None = None) -> Extracted:
-    """Read the file ``data``, which its sender calls ``name``; content decides over the extension.
+def extract(name: str, data: bytes, *, media_type: str = "", limits: Limits | None = None) -> Extracted:
+    """Read the file ``data``, called ``name``; content decides, then ``media_type``, then the extension.
 
     Raises DocumentUnreadable, saying why, for a type that is not supported, a file that its format's
     library cannot read, one beyond ``limits``, and one without any text.
@@ -81,12 +84,12 @@ def extract(name: str, data: bytes, *, limits: Limits | None = None) -> Extracte
         )
     if not data.strip():
         raise DocumentUnreadable(f"{name}: the file is empty.")
-    media_type = _media_type(name, data)
-    if media_type == PDF:
+    kind = _kind(name, data, media_type)
+    if kind == PDF:
         title, parts = read_pdf(name, data, max_pages=limits.pages)
         extracted = _paged(name, title, [sanitise(part).strip() for part in parts])
     else:
-        extracted = _flowing(name, media_type, _decode(name, data))
+        extracted = _flowing(name, kind, _decode(name, data))
     if len(extracted.text) > limits.characters:
         raise DocumentUnreadable(
             f"{name}: {len(extracted.text)} characters; at most {limits.characters} are read. Split the file."
@@ -105,10 +108,12 @@ def sanitise(text: str) -> str:
     return unicodedata.normalize("NFC", _REMOVED.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
-def _media_type(name: str, data: bytes) -> str:
+def _kind(name: str, data: bytes, media_type: str) -> str:
     if b"%PDF-" in data[:1024]:  # the header may follow some bytes of mail or print job
         return PDF
-    claimed = _BY_EXTENSION.get(PurePosixPath(name).suffix.lower())
+    claimed: str | None = media_type.partition(";")[0].strip().lower()
+    if claimed not in _BY_EXTENSION.values():
+        claimed = _BY_EXTENSION.get(PurePosixPath(name).suffix.lower())
     if claimed is None:
         raise DocumentUnreadable(f"{name}: not a type that can be read; supported are {SUPPORTED}.")
     if claimed == PDF:

@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from clew_services.core.lexical import terms
+from clew_services.core.stopwords import STOP_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,7 +25,7 @@ class Sentence:
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _HAS_CJK = re.compile(f"[{_CJK}]")
-_WORD = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
+_WORD = re.compile(r"[^\W_]")
 _ITEM = r"(?:[-*+•>]|\(?(?:[0-9]{1,3}|[a-z]|[ivx]{1,4})[.)])[ \t]"
 _BLOCK = re.compile(rf"\n[ \t\r\f]*\n|\n(?=[ \t]*(?:{_ITEM}|#{{1,6}}[ \t]))")
 _HEADING = re.compile(r"\s*#{1,6}[ \t][^\n]*")
@@ -35,13 +38,6 @@ _ABBREVIATION = re.compile(
 _BEFORE_NUMBER = re.compile(
     r"\b(?:no|vol|fig|eq|sec|art|pp?|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)$", re.IGNORECASE
 )
-
-_COMMON = """
-a an and are as at be been by can could did do does for from had has have he her his how i in into is it its me my of on
-or our she so such than that the their them then there these they this those to was we were what when where which who
-whom whose why will with would you your 的 了 是 在 和 与 有 哪 什么 怎么 如何 为 吗 呢 谁 几 多少 哪些 哪个 哪里
-"""
-_STOP = frozenset(_COMMON.split())
 
 
 def language(text: str) -> Language:
@@ -98,22 +94,12 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[Sentence]:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of ``text`` in order, in lower case, without the commonest; Chinese as pairs of characters.
+    """The terms of ``text`` (see ``core.lexical``) in order, without the commonest, English endings cut.
 
-    English plurals and verb endings are cut, roughly and the same way everywhere: for comparing, not for
-    reading. A Chinese run of one character is that character.
+    The cut is rough and the same everywhere: "grants", "granted" and "granting" are one word. For comparing,
+    not for reading.
     """
-    return tuple(_words(text))
-
-
-def _words(text: str) -> Iterator[str]:
-    for found in _WORD.finditer(text.lower()):
-        run = found[0]
-        if _HAS_CJK.match(run):
-            pairs = [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-            yield from (pair for pair in pairs if pair not in _STOP)
-        elif run not in _STOP:
-            yield _stem(run)
+    return tuple(_stem(term) for term in terms(text) if term not in STOP_WORDS)
 
 
 def _stem(word: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 from dataclasses import dataclass
@@ -25,30 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoadDocument:
-    """Bound to ``document-load``; sends one ``DocumentStatus``, ``ready`` or ``unchanged``. Raises as the Ingester does."""
+    """Bound to ``document-load``; sends one ``DocumentStatus``: ``ready`` or ``unchanged``."""
 
     ingester: Ingester
 
     async def __call__(self, load: DocumentLoad, tell: Tell) -> Outcome:
         """Take the document in, telling how far it is."""
-        heard: asyncio.Queue[DocumentStatus | None] = asyncio.Queue()
         last = DocumentStatus()
 
-        async def work() -> None:
-            try:
-                await self.ingester.ingest(_document(load), load.collection, heard.put_nowait)
-            finally:
-                heard.put_nowait(None)
+        async def progress(status: DocumentStatus) -> None:
+            nonlocal last
+            last = status
+            if status.state in {"received", "parsed", "embedding"}:
+                await tell(topics.DOCUMENT_STATUS, status)
 
-        working = asyncio.create_task(work())
-        try:
-            while (status := await heard.get()) is not None:
-                last = status
-                if status.state in {"received", "parsed", "embedding"}:
-                    await tell(topics.DOCUMENT_STATUS, status)
-            await working
-        finally:
-            working.cancel()
+        await self.ingester.ingest(_document(load), load.collection, progress)
         return Outcome(send=(Send(topics.DOCUMENT_STATUS, last),))
 
 
