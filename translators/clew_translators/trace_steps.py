@@ -116,9 +116,8 @@ def _title(known: Quads, step: Step) -> str:
         case "retrieval":
             chunks = known.text(step.uri, ns.TG_CHUNK_COUNT) or str(len(step.spans))
             edges = known.text(step.uri, ns.TG_EDGE_COUNT)
-            return (
-                f"Retrieval: {edges} edges" if edges else f"Retrieval: {chunks} chunk{'s' * (chunks != '1')}"
-            )
+            counted = _counted(edges, "edge") if edges else _counted(chunks, "chunk")
+            return f"Retrieval: {counted}"
         case "grade":
             route = step.detail("route")
             judged = f"Grade: {step.detail('relevance')} / {step.detail('answerability')}"
@@ -131,6 +130,10 @@ def _title(known: Quads, step: Step) -> str:
             return known.text(step.uri, ns.RDFS_LABEL)
         case _:
             return ""
+
+
+def _counted(number: str, noun: str) -> str:
+    return f"{number} {noun}" if number == "1" else f"{number} {noun}s"
 
 
 def _details(known: Quads, subject: str, fields: Sequence[tuple[str, str]]) -> Details:
