@@ -1,4 +1,4 @@
-"""The bus on Apache Pulsar, and on pulsar-lite, through ``pulsar.asyncio``.
+"""The bus on Apache Pulsar, and on pulsar-lite.
 
 Shared subscriptions, batching off, the receiver queue as long as the width, earliest position for a new
 subscription, and nothing unsubscribed on the way out: a message waits for the next process. What differs
@@ -12,15 +12,18 @@ import atexit
 import os
 from typing import TYPE_CHECKING, Any
 
-import pulsar
-import pulsar.asyncio
-from pulsar.asyncio import PulsarException
-
 from clew_schema.limits import MAX_MESSAGE_BYTES
 from clew_services.adapters.bus_checks import check_outgoing
-from clew_services.adapters.pulsar_client import PulsarSecurity, client_options, close_client
+from clew_services.adapters.pulsar_calls import CallFailed, call, consumer_options
+from clew_services.adapters.pulsar_client import (
+    PulsarSecurity,
+    client_options,
+    close_at_exit,
+    close_client,
+    new_client,
+)
 from clew_services.adapters.pulsar_consumer import PulsarSubscription
-from clew_services.adapters.pulsar_errors import ALIVE, result_name, translated
+from clew_services.adapters.pulsar_errors import ALIVE, translated
 from clew_services.adapters.pulsar_producers import Producers
 from clew_services.errors import BusFailed
 
@@ -97,7 +100,7 @@ class PulsarBus:
             pinned=pinned,
             max_pending=max_in_flight + 1,
         )
-        self._subscriptions: dict[PulsarSubscription, tuple[pulsar.asyncio.Client, int]] = {}
+        self._subscriptions: dict[PulsarSubscription, tuple[Any, int]] = {}
         self._opening: set[tuple[str, str, int]] = set()
         self._strays: set[asyncio.Task[Any]] = set()
         self._closing: asyncio.Task[None] | None = None
@@ -144,9 +147,9 @@ class PulsarBus:
         """Return if the broker answers a lookup, else raise BusFailed after the operation timeout."""
         self._check_open()
         try:
-            await self._client.get_topic_partitions(_PING_TOPIC)
-        except PulsarException as error:
-            if result_name(error) not in ALIVE:
+            await call(self._client.get_topic_partitions_async, _PING_TOPIC)
+        except CallFailed as error:
+            if error.name not in ALIVE:
                 raise translated(error, f"asking the broker at {self.url}") from error
 
     async def close(self) -> None:
@@ -171,7 +174,7 @@ class PulsarBus:
         self._opening.add((topic, subscription, number))
         try:
             client, consumer = await self._open_consumer(topic, subscription, number, width, position)
-        except PulsarException as error:
+        except CallFailed as error:
             raise translated(error, f"subscribing {subscription} to {topic} at {self.url}") from error
         finally:
             self._opening.discard((topic, subscription, number))
@@ -193,21 +196,22 @@ class PulsarBus:
 
     async def _open_consumer(
         self, topic: str, subscription: str, number: int, width: int, position: Position
-    ) -> tuple[pulsar.asyncio.Client, pulsar.asyncio.Consumer]:
+    ) -> tuple[Any, Any]:
         """Subscribe; on pulsar-lite with a client of its own whose first ``number`` consumer ids are used up."""
         client = self._new_client() if self._lite else self._client
         try:
             if self._lite and number:
                 burnt = [f"non-persistent://public/default/burn-{number}-{i}" for i in range(number)]
-                await (await client.subscribe(burnt, f"burn-{os.getpid()}-{id(client)}")).close()
-            consumer = await client.subscribe(
-                topic,
-                subscription,
-                consumer_type=pulsar.ConsumerType.Shared,
-                receiver_queue_size=width,
-                negative_ack_redelivery_delay_ms=max(100, round(self._nack_delay * 1000)),
-                initial_position=getattr(pulsar.InitialPosition, position.capitalize()),
+                name = f"burn-{os.getpid()}-{id(client)}"
+                options = consumer_options(width=1, nack_delay_ms=1000, earliest=False)
+                burner = await call(client.subscribe_async_v2, burnt, name, options)
+                await call(burner.close_async)
+            options = consumer_options(
+                width=width,
+                nack_delay_ms=max(100, round(self._nack_delay * 1000)),
+                earliest=position == "earliest",
             )
+            consumer = await call(client.subscribe_async_v2, topic, subscription, options)
         except BaseException:
             if client is not self._client:
                 await close_client(client)
@@ -228,13 +232,13 @@ class PulsarBus:
         if client is not self._client:
             await close_client(client)
 
-    def _new_client(self) -> pulsar.asyncio.Client:
-        return pulsar.asyncio.Client(self.url, **self._client_options)
+    def _new_client(self) -> Any:
+        return new_client(self.url, self._client_options)
 
     def shut_down(self) -> None:
         """Close without an event loop, for a process that ends. What is not settled comes again."""
-        for client in [client for client, _ in self._subscriptions.values()] + [self._client]:
-            client.shutdown()
+        clients = {id(client): client for client, _ in self._subscriptions.values()}
+        close_at_exit([*clients.values(), self._client])
 
     def _check_open(self) -> None:
         if self._closing is not None:

@@ -1,18 +1,23 @@
-"""Options of the Pulsar client: who we are, whom we believe, where it logs."""
+"""Clients of the Pulsar library: who we are, whom we believe, where it logs, how it ends."""
 
 from __future__ import annotations
 
 import os
 import stat
+import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pulsar
-import pulsar.asyncio
-from pulsar.asyncio import PulsarException
+
+from clew_services.adapters.pulsar_calls import CallFailed, call
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+EXIT_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +70,27 @@ def _log_file(path: Path | None) -> str:
     return os.devnull if is_socket else "/dev/stderr"
 
 
-async def close_client(client: pulsar.asyncio.Client) -> None:
+def new_client(url: str, options: dict[str, Any]) -> Any:
+    """The library's client: the object below ``pulsar.Client``, whose calls are all made with ``call``."""
+    return pulsar.Client(url, **options)._client  # noqa: SLF001 - pulsar.asyncio does the same
+
+
+def close_at_exit(clients: list[Any]) -> None:
+    """Close without an event loop; wait at most EXIT_SECONDS for all of them.
+
+    Not with the library's ``shutdown``, which waits for its threads while they wait for Python.
+    """
+    closed = threading.Semaphore(0)
+    for client in clients:
+        client.close_async(lambda _result: closed.release())
+    limit = time.monotonic() + EXIT_SECONDS
+    for _ in clients:
+        closed.acquire(timeout=max(0.0, limit - time.monotonic()))
+
+
+async def close_client(client: Any) -> None:
     """Close; whatever goes wrong with it leaves nothing to be done."""
     try:
-        await client.close()
-    except PulsarException:
+        await call(client.close_async)
+    except CallFailed:
         return  # closed already, or the broker is gone: in both cases nothing of it is left

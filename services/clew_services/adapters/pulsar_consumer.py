@@ -1,28 +1,25 @@
 """One Pulsar consumer behind the Subscription port.
 
-The client library is asked for one message at a time, through its callback and not through its
-``receive`` coroutine: a cancelled coroutine swallows a message (it stays queued in the library and takes
-one that nobody sees), and one that is pending when its loop ends aborts the process (``bad_weak_ptr``,
-four of four runs). Here the library's call is never cancelled; only our own waiting for it is.
+The library is asked for one message at a time, and that question is never taken back: a cancelled one would
+stay queued in the library and take a message that nobody sees. What can be cancelled is our own waiting.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import _pulsar
-from pulsar.asyncio import PulsarException
 
-from clew_services.adapters.pulsar_errors import result_name, translated, translated_name
+from clew_services.adapters.pulsar_calls import CallFailed, call, hand_over
+from clew_services.adapters.pulsar_errors import translated
 from clew_services.errors import BusFailed
 from clew_services.ports import Delivery
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-
-    import pulsar.asyncio
 
 
 class PulsarSubscription:
@@ -42,7 +39,7 @@ class PulsarSubscription:
 
     def __init__(
         self,
-        consumer: pulsar.asyncio.Consumer,
+        consumer: Any,
         *,
         topic: str,
         name: str,
@@ -52,7 +49,6 @@ class PulsarSubscription:
         self.topic = topic
         self.name = name
         self._consumer = consumer
-        self._raw: Any = consumer._consumer  # noqa: SLF001 - the callback form of receive exists only there
         self._width = width
         self._release = release
         self._loop = asyncio.get_running_loop()
@@ -60,8 +56,9 @@ class PulsarSubscription:
         self._buffer: deque[Delivery] = deque()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._armed = False
+        self._accept = partial(hand_over, self._loop, self._arrived)
         self._closing: asyncio.Task[None] | None = None
-        self._failure = ""
+        self._failure: CallFailed | None = None
         self._arm()
 
     async def receive(self) -> Delivery:
@@ -71,23 +68,23 @@ class PulsarSubscription:
                 raise BusFailed(f"the consumer of {self.name} on {self.topic} is closed; subscribe again")
             if self._buffer:
                 return self._buffer.popleft()
-            if self._failure:
-                raise translated_name(self._failure, f"receiving from {self.topic}", self._failure)
+            if self._failure is not None:
+                raise translated(self._failure, f"receiving from {self.topic}")
             await self._turn()
 
     async def ack(self, delivery: Delivery) -> None:
         """Settle. Sent with others within 100 ms, so a broker or process that dies right now may forget it."""
         self._check_open("acknowledging")
         try:
-            await self._consumer.acknowledge(_message_id(delivery))
-        except PulsarException as error:
+            await call(self._consumer.acknowledge_async, _message_id(delivery))
+        except CallFailed as error:
             raise translated(error, f"acknowledging {delivery.broker_id}") from error
         self._settled(delivery)
 
     async def nack(self, delivery: Delivery) -> None:
         """Hand back; it comes again after the bus's ``nack_delay``, to whichever consumer is free."""
         self._check_open("handing back")
-        await self._consumer.negative_acknowledge(_message_id(delivery))
+        self._consumer.negative_acknowledge(_message_id(delivery))
         self._settled(delivery)
 
     async def close(self) -> None:
@@ -101,17 +98,17 @@ class PulsarSubscription:
         """Forget the subscription and close. Raises BusFailed, for instance when it has other consumers."""
         self._check_open("unsubscribing")
         try:
-            await self._consumer.unsubscribe()
-        except PulsarException as error:
+            await call(self._consumer.unsubscribe_async)
+        except CallFailed as error:
             raise translated(error, f"unsubscribing {self.name} from {self.topic}") from error
         finally:
             await self.close()
 
     async def _close(self) -> None:
         try:
-            await self._consumer.close()
-        except PulsarException as error:
-            if result_name(error) != "AlreadyClosed":
+            await call(self._consumer.close_async)
+        except CallFailed as error:
+            if error.name != "AlreadyClosed":
                 raise translated(error, f"closing {self.name} on {self.topic}") from error
         finally:
             self._buffer.clear()
@@ -119,24 +116,22 @@ class PulsarSubscription:
 
     def _arm(self) -> None:
         """Ask the library for one message, unless it was asked already or ``width`` are unsettled."""
-        if self._armed or self._closing is not None or self._failure or len(self._held) >= self._width:
+        if (
+            self._armed
+            or self._closing is not None
+            or self._failure is not None
+            or len(self._held) >= self._width
+        ):
             return
         self._armed = True
-        self._raw.receive_async(self._called_back)
-
-    def _called_back(self, result: Any, message: Any) -> None:
-        """Runs in the library's thread, or in ours when a message was at hand."""
-        try:
-            self._loop.call_soon_threadsafe(self._arrived, result, message)
-        except RuntimeError:
-            return  # the loop is closed: nobody wants it any more, and the broker gives it to somebody else
+        self._consumer.receive_async(self._accept)
 
     def _arrived(self, result: Any, message: Any) -> None:
         self._armed = False
         if self._closing is not None:
             return
         if result != _pulsar.Result.Ok:
-            self._failure = str(result.name)
+            self._failure = CallFailed(result.name)
             self._wake_all()
             return
         message_id = message.message_id()

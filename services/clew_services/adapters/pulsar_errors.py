@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from clew_services.errors import BusFailed, ClewError, TooLarge
 
 if TYPE_CHECKING:
-    from pulsar.asyncio import PulsarException
+    from clew_services.adapters.pulsar_calls import CallFailed
 
 _QUOTA = "the backlog quota of the namespace is used up: let consumers catch up, or raise it"
 _ADVICE = {
@@ -40,23 +40,14 @@ ALIVE = frozenset({"TopicNotFound", "AuthorizationError", "BrokerMetadataError",
 """Results that only a broker that lives can give."""
 
 
-def result_name(error: PulsarException) -> str:
-    """The name of the client's result code, as in ``pulsar.Result``."""
-    return str(error.error().name)
-
-
-def translated(error: PulsarException, doing: str) -> ClewError:
+def translated(error: CallFailed, doing: str) -> ClewError:
     """BusFailed, or TooLarge when the broker would not carry it.
 
     Args:
-        error: what the client raised.
+        error: what the library said.
         doing: what was being done and where, for the text: "publishing to persistent://…".
     """
-    return translated_name(result_name(error), doing, str(error))
-
-
-def translated_name(name: str, doing: str, detail: str) -> ClewError:
-    """The same from the name of a result code."""
+    name, detail = error.name, str(error)
     if name == "MessageTooBig":
         return TooLarge(
             f"{doing}: the broker refuses a message of this size ({detail}); send less, or send it by reference"

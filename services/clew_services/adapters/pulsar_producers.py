@@ -12,15 +12,12 @@ import uuid
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from pulsar.asyncio import PulsarException
-
-from clew_services.adapters.pulsar_errors import result_name, translated
+from clew_services.adapters.pulsar_calls import CallFailed, built, call, producer_options
+from clew_services.adapters.pulsar_errors import translated
 from clew_services.errors import BusFailed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    import pulsar.asyncio
 
     from clew_services.ports import Outgoing
 
@@ -33,9 +30,9 @@ class _Entry:
 
     __slots__ = ("made", "producer", "users")
 
-    def __init__(self, made: asyncio.Task[pulsar.asyncio.Producer]) -> None:
+    def __init__(self, made: asyncio.Task[Any]) -> None:
         self.made = made
-        self.producer: pulsar.asyncio.Producer | None = None
+        self.producer: Any = None
         self.users = 0
 
 
@@ -52,7 +49,7 @@ class Producers:
 
     def __init__(
         self,
-        client: pulsar.asyncio.Client,
+        client: Any,
         *,
         send_timeout: float,
         capacity: int,
@@ -80,14 +77,9 @@ class Producers:
         entry.users += 1
         try:
             producer = entry.producer or await self._opened(topic, entry)
-            await producer.send(
-                message.payload,
-                properties=message.properties,
-                partition_key=message.key or None,
-                deliver_at=message.deliver_at or None,
-            )
-        except PulsarException as error:
-            if result_name(error) not in _SURVIVED:
+            await call(producer.send_async, built(message))
+        except CallFailed as error:
+            if error.name not in _SURVIVED:
                 self._drop(topic, entry)
             raise translated(error, f"publishing to {topic}") from error
         finally:
@@ -108,28 +100,28 @@ class Producers:
         self._entries.move_to_end(topic)
         return entry
 
-    async def _opened(self, topic: str, entry: _Entry) -> pulsar.asyncio.Producer:
+    async def _opened(self, topic: str, entry: _Entry) -> Any:
         try:
             entry.producer = await asyncio.shield(entry.made)
-        except PulsarException as error:
+        except CallFailed as error:
             self._forget(topic, entry)
             raise translated(error, f"opening a producer on {topic}") from error
         except asyncio.CancelledError:
-            if entry.made.cancelled():  # the bus was closed, not the caller cancelled
+            task = asyncio.current_task()
+            if entry.made.cancelled() and task is not None and not task.cancelling():
+                # Not the caller was cancelled: the bus was closed.
                 raise BusFailed(f"publishing to {topic}: the bus was closed") from None
             raise
         return entry.producer
 
-    async def _make(self, topic: str) -> pulsar.asyncio.Producer:
+    async def _make(self, topic: str) -> Any:
         self._made += 1
-        options: dict[str, Any] = {
-            "producer_name": f"{self._prefix}-{self._made}",
-            "send_timeout_millis": self._send_timeout_ms,
-            "max_pending_messages": self._max_pending,
-            # Batching would hold a message back for 10 ms, and loses the race of acks within a batch.
-            "batching_enabled": False,
-        }
-        return await self._client.create_producer(topic, **options)
+        options = producer_options(
+            name=f"{self._prefix}-{self._made}",
+            send_timeout_ms=self._send_timeout_ms,
+            max_pending=self._max_pending,
+        )
+        return await call(self._client.create_producer_async_v2, topic, options)
 
     def _shrink(self) -> None:
         for topic, entry in list(self._entries.items()):
@@ -159,6 +151,6 @@ async def _close(entry: _Entry) -> None:
     if entry.made.cancelled() or entry.made.exception() is not None:
         return
     try:
-        await entry.made.result().close()
-    except PulsarException:
+        await call(entry.made.result().close_async)
+    except CallFailed:
         return
