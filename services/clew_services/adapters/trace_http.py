@@ -26,6 +26,11 @@ class HttpTraceStore:
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
 
+    @classmethod
+    def at(cls, url: str, *, timeout: float = 10.0) -> HttpTraceStore:
+        """The trace API of the ops server at ``url``; ``timeout`` in seconds."""
+        return cls(httpx.AsyncClient(base_url=url, timeout=timeout))
+
     async def add(self, batches: Sequence[Triples]) -> None:
         """Always Forbidden, unless there is nothing to write."""
         if batches:

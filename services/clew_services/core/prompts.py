@@ -131,6 +131,23 @@ def grading_prompt(question: str, evidence: Sequence[Evidence]) -> Prompt:
     return _over_evidence(GRADING, question, evidence)
 
 
+COMPLETION = PromptTemplate(
+    name="completion",
+    system=f"""\
+You help an agent to think. You know none of its documents: rephrase, compare and reason about what the \
+task holds, and say so when the task asks for facts that it does not hold.
+
+{_MATERIAL}""",
+    user="$task",
+)
+
+
+def completion_prompt(task: str) -> Prompt:
+    """Asks to carry out ``task``, which an agent's model wrote."""
+    mark = boundary([task])
+    return COMPLETION.fill(mark=mark, task=block("task", task, mark))
+
+
 def answer_prompt(question: str, evidence: Sequence[Evidence]) -> Prompt:
     """Asks for an answer that cites ``evidence`` as [n], from 1, in the language of the question."""
     return _over_evidence(ANSWER, question, evidence)

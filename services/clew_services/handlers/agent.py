@@ -11,6 +11,7 @@ from clew_schema.facts import Concluded, ToolChosen, ToolObserved
 from clew_schema.limits import MAX_ITERATIONS
 from clew_schema.retrieval import DocumentRagQuery, ReturnAddress
 from clew_services.core.agent import Tool
+from clew_services.core.prompts import completion_prompt
 from clew_services.core.questions import check_question
 from clew_services.errors import ClewError
 from clew_services.runtime.outcome import Outcome, Send
@@ -67,8 +68,6 @@ class TextCompletion:
 
     async def call(self, arguments: Mapping[str, str]) -> str:
         """The model's reply."""
-        from clew_services.core.prompts import completion_prompt  # noqa: PLC0415
-
         return (await self.chat.complete(completion_prompt(arguments.get("question", "")))).text
 
 

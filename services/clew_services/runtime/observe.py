@@ -173,9 +173,14 @@ def configure_logging(level: str = "info", *, form: Literal["json", "console"] =
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     if form == "json":
-        processors += [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        # Never the locals of a traceback: they hold questions, documents and keys.
+        frames = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+        processors += [structlog.processors.ExceptionRenderer(frames), structlog.processors.JSONRenderer()]
     else:
-        processors.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()))
+        plain = structlog.dev.plain_traceback
+        processors.append(
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)
+        )
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(number),
