@@ -56,7 +56,7 @@ lock: ## Resolve requirements.in and the pyprojects anew into requirements.lock
 	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && \
 	$(PYTHON) -m venv "$$scratch/venv" && \
 	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check uv==$(UV_VERSION) && \
-	"$$scratch/venv/bin/uv" pip compile requirements.in --output-file requirements.lock --upgrade --quiet \
+	TMPDIR="$$scratch" "$$scratch/venv/bin/uv" --cache-dir "$$scratch/cache" pip compile requirements.in --output-file requirements.lock --upgrade --quiet \
 		--python-version 3.11 --python-platform x86_64-manylinux_2_28 \
 		--generate-hashes --no-emit-index-url --no-emit-find-links \
 		$(DISTRIBUTIONS:%=--no-emit-package clew-%) --custom-compile-command "make lock"
