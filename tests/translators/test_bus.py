@@ -53,7 +53,7 @@ def test_text_is_utf_8_not_escaped() -> None:
 
 
 def test_the_field_that_is_called_schema() -> None:
-    message = TextCompletionRequest(prompt="p", schema="{}")
+    message = TextCompletionRequest(prompt="p", schema_text="{}")
     assert json.loads(encode(message))["schema"] == "{}"
     assert json.loads(message.model_dump_json())["schema"] == "{}"
     assert decode(TextCompletionRequest, b'{"schema":"{}","prompt":"p"}') == message

@@ -59,8 +59,9 @@ def each(*areas: str) -> pytest.MarkDecorator:
 
 
 def model_named(name: str) -> type[Message]:
-    model = next(vars(module)[name] for module in (clew_schema, services, library) if name in vars(module))
-    assert issubclass(model, Message)
+    model: type[Message] = next(
+        vars(module)[name] for module in (clew_schema, services, library) if name in vars(module)
+    )
     return model
 
 

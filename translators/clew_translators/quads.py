@@ -17,6 +17,7 @@ from rdflib import BNode, Dataset, Literal, URIRef
 from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
 
 from clew_schema.rdf import Term, Triple, blank, iri, literal, quoted
+from clew_translators.iris import is_blank_label, is_iri, is_language_tag
 from clew_translators.namespaces import RDF_LANG_STRING, XSD_STRING
 from clew_translators.refusal import clip, found
 
@@ -31,16 +32,8 @@ class NotRdf(ValueError):
     """A triple or a text that RDF cannot hold; the text says what and where, quoting a few words of it."""
 
 
-_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
-_LABEL = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
-_LANGUAGE = re.compile(r"[A-Za-z]+(-[A-Za-z0-9]+)*")
 MAX_NESTING = 64
 """How deep triples may be quoted in triples."""
-
-
-def is_iri(text: str) -> bool:
-    """Whether ``text`` is an absolute IRI that may stand in N-Quads."""
-    return _IRI.fullmatch(text) is not None
 
 
 # --- writing N-Quads ------------------------------------------------------------------------------
@@ -97,7 +90,7 @@ def _quoted(term: Term, depth: int) -> Triple:
 def _literal_kind(term: Term) -> tuple[str, str]:
     """Language and datatype of a literal: at most one of them."""
     if term.language:
-        if not _LANGUAGE.fullmatch(term.language):
+        if not is_language_tag(term.language):
             raise NotRdf(f"{found(term.language)} is no language tag")
         if term.datatype not in {"", RDF_LANG_STRING}:
             raise NotRdf(f"a literal has the language {term.language} and the datatype {clip(term.datatype)}")
@@ -114,7 +107,7 @@ def _checked_iri(text: str) -> str:
 
 
 def _checked_label(label: str) -> str:
-    if not _LABEL.fullmatch(label):
+    if not is_blank_label(label):
         raise NotRdf(
             f"{found(label)} is no label of a blank node; use ASCII letters, digits, _, - and inner dots"
         )
@@ -236,8 +229,7 @@ def _character(escape: re.Match[str]) -> str:
 def to_rdflib(triples: Iterable[Triple]) -> Dataset:
     """The triples as a dataset; those without a graph stand in its default graph.
 
-    Literals keep their lexical form; rdflib writes language tags in lower case. Raises NotRdf, also for a quoted
-    triple, which rdflib cannot hold.
+    Literals keep their lexical form. Raises NotRdf, also for a quoted triple, which rdflib cannot hold.
     """
     dataset = Dataset()
     for subject, predicate, object_, graph in map(_quad, triples):
