@@ -243,6 +243,21 @@ async def test_a_quota_that_no_waiting_refills_is_a_refusal() -> None:
         await chat.complete(PROMPT)
 
 
+async def test_of_an_endless_error_only_the_beginning_is_read() -> None:
+    sent = 0
+
+    class Endless(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            nonlocal sent
+            while True:
+                sent += 1
+                yield b"x" * 1024
+
+    with pytest.raises(ModelFailed, match=r"HTTP 500: x{200}…$"):
+        await chat_saying(lambda _: httpx.Response(500, stream=Endless())).complete(PROMPT)
+    assert sent < 100
+
+
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
@@ -419,6 +434,12 @@ async def test_while_one_call_tries_the_others_wait_outside() -> None:
         breaker.admit("m")
     breaker.succeeded()
     breaker.admit("m")
+
+
+@pytest.mark.parametrize(("failures", "pause"), [(0, 10), (5, 0)])
+def test_a_breaker_that_never_closes_or_never_opens(failures: int, pause: float) -> None:
+    with pytest.raises(ValueError, match="failures >= 1 and pause > 0"):
+        Breaker(ManualClock(), failures=failures, pause=pause)
 
 
 async def test_a_refusal_is_no_sign_of_being_down() -> None:

@@ -120,6 +120,7 @@ async def test_the_thinker_concludes() -> None:
     [
         ("I am a parrot.", "neither an 'Action:' nor a 'Final Answer:'"),
         ("Thought: look\nAction: t\nArgs: x=1 and more words", "Args of 't' is no JSON object"),
+        ("Thought: look\nAction: t\nArgs: x=1\nmore of it", "Args of 't' is no JSON object"),
         ("Thought: look\nAction: t\nArgs: {'x': 1}", "Args of 't' is no JSON object"),
     ],
 )

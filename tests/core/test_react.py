@@ -120,6 +120,7 @@ CALL = Thought(thought="a", action="t", arguments={"q": "x"})
         ('Thought: a\nAction: t\nArgs:\n```json\n{"q": "x"}\n```', CALL),
         ('```text\nThought: a\nAction: t\nArgs: {"q": "x"}\n```', CALL),
         ('Thought: a\nAction: t\nArgs: {"q": "x"}\nObservation: made up\nFinal Answer: made up', CALL),
+        ('Thought: a\nAction: t\nin other words\nArgs: {"q": "x"}', CALL),
         ("Thought: a\nAction: t", Thought(thought="a", action="t")),
         ("Thought: a\nAction: t\nArgs:", Thought(thought="a", action="t")),
         ("Thought: a\nAction: t\nArgs: None", Thought(thought="a", action="t")),

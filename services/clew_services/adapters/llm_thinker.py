@@ -63,8 +63,7 @@ class LlmThinker:
                 else:
                     for text in reading.feed(piece):
                         await emit(text)
-        for text in reading.close():
-            await emit(text)
+        reading.close()
         return usage
 
 
@@ -77,21 +76,23 @@ class _Reading:
         self.problem: str | None = None
 
     def feed(self, piece: str) -> list[str]:
+        """The pieces of thought that are in ``piece``."""
         self.text += piece
-        return self._thoughts(piece)
-
-    def close(self) -> list[str]:
-        return self._thoughts(None)
-
-    def _thoughts(self, piece: str | None) -> list[str]:
         if self.problem is not None:
             return []
         try:
-            events = self.parser.close() if piece is None else self.parser.feed(piece)
+            return [event.text for event in self.parser.feed(piece) if isinstance(event, ThoughtText)]
         except ReactError as error:
             self.problem = str(error)
             return []
-        return [event.text for event in events if isinstance(event, ThoughtText)]
+
+    def close(self) -> None:
+        """The reply has ended. No thought comes so late: a reply in form ends with its act."""
+        if self.problem is None:
+            try:
+                self.parser.close()
+            except ReactError as error:
+                self.problem = str(error)
 
 
 async def _silent(text: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from itertools import count
 
 _UNSEEN = re.compile(
     "["
@@ -26,13 +27,17 @@ _SPACES = re.compile(r"\s+")
 def boundary(texts: Iterable[str]) -> str:
     """A short word that occurs in none of ``texts``, in no case, and is a function of them alone.
 
-    Twelve hexadecimal digits of SHA-256 over the texts; while they occur in a text, the next hash is tried.
+    Twelve hexadecimal digits of SHA-256 over a number and the texts; the first number that will do.
     """
-    known = [text.casefold() for text in texts]
-    digest = sha256("\0".join(known).encode(errors="replace"))
-    while any(digest.hexdigest()[:12] in text for text in known):
-        digest = sha256(digest.digest())
-    return digest.hexdigest()[:12]
+    known = "\0".join(texts)
+    digests = (sha256(f"{number}\0{known}".encode(errors="replace")).hexdigest() for number in count())
+    return first_absent((digest[:12] for digest in digests), known)
+
+
+def first_absent(words: Iterable[str], text: str) -> str:
+    """The first of ``words`` (lower case) that does not occur in ``text``, in any case; StopIteration if all do."""
+    folded = text.casefold()
+    return next(word for word in words if word not in folded)
 
 
 def visible(text: str) -> str:
