@@ -62,6 +62,11 @@ def test_a_text_without_pages_has_page_zero() -> None:
         ("他说：“好。”她走了。", 7, ["他说：“好。”", "她走了。"]),
         ("First para.\n\nSecond para, longer.", 22, ["First para.", "Second para, longer."]),
         ("Pi is 3.14159 about", 14, ["Pi is 3.14159", "about"]),
+        (
+            "They end. 2. Terms of it.\n1.12. More of it.",
+            18,
+            ["They end.", "2. Terms of it.", "1.12. More of it."],
+        ),
         ("abcdefgh", 3, ["abc", "def", "gh"]),
         ("  \n \f ", 3, []),
         ("", 3, []),

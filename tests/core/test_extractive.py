@@ -1,6 +1,7 @@
 """Which sentences are chosen, how they are told, and when the evidence is said not to answer."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from clew_services.core.citing import resolve
 from clew_services.core.extractive import (
     COVERAGE_ALONE,
     THRESHOLDS,
+    Candidate,
     choose,
     compose,
     judge,
@@ -70,6 +72,24 @@ def test_a_question_for_a_number_prefers_a_sentence_that_has_one(question: str, 
     assert ranked[0].text == wanted
 
 
+def test_the_documents_name_counts_as_said_in_every_sentence_of_it() -> None:
+    found = (
+        Evidence(chunk_id="a", filename="zebra-2.0.txt", text="It grants patents."),
+        Evidence(chunk_id="b", filename="yak.txt", text="It grants patents to you."),
+    )
+    first, second = rank_sentences("Does zebra grant patents?", found[::-1])
+    assert first.text == "It grants patents."
+    assert first.coverage == pytest.approx(1.0)
+    assert second.coverage < 0.7
+    assert first.score - second.score > 1.5
+
+
+def test_a_heading_is_no_answer() -> None:
+    ranked = rank_sentences("patent license", evidence("Patent License\n\nA patent license is granted here."))
+    assert [c.text for c in ranked] == ["A patent license is granted here.", "Patent License"]
+    assert ranked[0].score - ranked[1].score == pytest.approx(0.6)
+
+
 def test_one_to_three_sentences_near_the_best_are_chosen() -> None:
     ranked = rank_sentences("patent license", evidence(*(f"Patent license {n}." for n in range(5))))
     assert len(choose(ranked, margin=9)) == 3
@@ -77,14 +97,21 @@ def test_one_to_three_sentences_near_the_best_are_chosen() -> None:
     assert choose(()) == ()
 
 
+def test_a_sentence_that_speaks_of_something_else_is_not_chosen_for_its_place() -> None:
+    near = Candidate(number=1, start=0, end=1, text="x", coverage=1.0, score=2.0)
+    far = replace(near, start=2, end=3, coverage=0.2, score=1.9)
+    assert choose((near, far)) == (near,)
+    assert choose((near, replace(far, coverage=0.4))) == (near, replace(far, coverage=0.4))
+
+
 def test_the_answer_is_the_quotes_with_their_numbers() -> None:
-    found = evidence("The end\n   came [2] early.", "结束了。")
+    found = evidence("The end\n   came [2] early.", "它结\n束了 v2\n版。")
     ranked = sorted(rank_sentences("x", found), key=lambda c: c.number)
     pieces, quotes = compose(ranked)
 
-    assert pieces == ("The end came (2) early. [1]", "结束了。[2]")
+    assert pieces == ("The end came (2) early. [1]", "它结束了 v2 版。[2]")
     citations = resolve(Draft(text="".join(pieces), quotes=quotes), found)
-    assert [c.quote for c in citations] == ["The end\n   came [2] early.", "结束了。"]
+    assert [c.quote for c in citations] == ["The end\n   came [2] early.", "它结\n束了 v2\n版。"]
 
 
 @pytest.mark.parametrize(

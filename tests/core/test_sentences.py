@@ -22,6 +22,7 @@ def cut(text: str) -> list[str]:
         ('"Really?" she said. “Yes.” He left.', ['"Really?" she said.', "“Yes.”", "He left."]),
         ("It ended in 1868. The war was over.", ["It ended in 1868.", "The war was over."]),
         ("1. Title here. Subject to\n   the terms.", ["Title here.", "Subject to\n   the terms."]),
+        ('1.1. "Contributor"\n    means you.\n1.2. It ends.', ['"Contributor"\n    means you.', "It ends."]),
         ("# Heading\nText one.\n\n## More\n\nText two.", ["Text one.", "Text two."]),
         ("Rules:\n- first thing\n- second thing", ["Rules:", "first thing", "second thing"]),
         ("A paragraph without an end\n\nAnother one", ["A paragraph without an end", "Another one"]),

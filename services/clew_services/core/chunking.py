@@ -25,7 +25,8 @@ PAGE_BREAK = "\f"
 _BOUNDARIES: tuple[re.Pattern[str], ...] = (
     re.compile(r"\n[ \t\r]*\n\s*"),
     re.compile(r"[。！？]+[”’」』）]*"),  # these need no space after them
-    re.compile(r"[.!?]+[\"'”’)\]]*\s+"),  # these do: 3.14 and clew.yaml are one word
+    # These do: 3.14 and clew.yaml are one word. "2. Terms" and "1.12. Terms" are not cut after their number.
+    re.compile(r"(?<!\s\d)(?<!\s\d\d)(?<!\d\.\d)(?<!\d\.\d\d)[.!?]+[\"'”’)\]]*\s+"),
     re.compile(r"[\n\f]+"),
     re.compile(r"[，、；]"),
     re.compile(r"\s+"),

@@ -26,7 +26,7 @@ class Sentence:
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _HAS_CJK = re.compile(f"[{_CJK}]")
 _WORD = re.compile(r"[^\W_]")
-_ITEM = r"(?:[-*+•>]|\(?(?:[0-9]{1,3}|[a-z]|[ivx]{1,4})[.)])[ \t]"
+_ITEM = r"(?:[-*+•>]|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,3})*|[a-z]|[ivx]{1,4})[.)])[ \t]"
 _BLOCK = re.compile(rf"\n[ \t\r\f]*\n|\n(?=[ \t]*(?:{_ITEM}|#{{1,6}}[ \t]))")
 _HEADING = re.compile(r"\s*#{1,6}[ \t][^\n]*")
 _MARKS = re.compile(rf"\s*(?:{_ITEM}\s*)*")
