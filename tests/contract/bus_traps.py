@@ -7,7 +7,6 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator
 
 import _pulsar
 import pulsar
@@ -180,24 +179,24 @@ def token(secret: bytes, subject: str) -> str:
     return f"{signed}.{part(hmac.new(secret, signed.encode(), hashlib.sha256).digest())}"
 
 
-class TokenTraps:
-    SECRET = b"0123456789abcdef0123456789abcdef"
-    TOPIC = "persistent://public/default/guarded"
+SECRET = b"0123456789abcdef0123456789abcdef"
 
-    @pytest.fixture(scope="class")
-    def server(self) -> Iterator[Pulsar]:
-        admin = token(self.SECRET, "admin")
-        settings = {
-            "authenticationEnabled": "true",
-            "authorizationEnabled": "true",
-            "authenticationProviders": "org.apache.pulsar.broker.authentication.AuthenticationProviderToken",
-            "tokenSecretKey": f"data:;base64,{base64.b64encode(self.SECRET).decode()}",
-            "superUserRoles": "admin",
-            "brokerClientAuthenticationPlugin": "org.apache.pulsar.client.impl.auth.AuthenticationToken",
-            "brokerClientAuthenticationParameters": f"token:{admin}",
-        }
-        with Pulsar(settings=settings) as server:
-            yield server
+
+def token_settings() -> dict[str, str]:
+    """Lines of a broker's configuration: tokens signed with SECRET, ``admin`` may do everything."""
+    return {
+        "authenticationEnabled": "true",
+        "authorizationEnabled": "true",
+        "authenticationProviders": "org.apache.pulsar.broker.authentication.AuthenticationProviderToken",
+        "tokenSecretKey": f"data:;base64,{base64.b64encode(SECRET).decode()}",
+        "superUserRoles": "admin",
+        "brokerClientAuthenticationPlugin": "org.apache.pulsar.client.impl.auth.AuthenticationToken",
+        "brokerClientAuthenticationParameters": f"token:{token(SECRET, 'admin')}",
+    }
+
+
+class TokenTraps:
+    TOPIC = "persistent://public/default/guarded"
 
     def bus(self, server: Pulsar, secret: str = "") -> PulsarBus:
         security = PulsarSecurity(token=secret)
@@ -205,7 +204,7 @@ class TokenTraps:
         return PulsarBus(server.service_url, lite=False, security=security, operation_timeout=2)
 
     async def test_the_right_token_opens(self, server: Pulsar) -> None:
-        bus = self.bus(server, token(self.SECRET, "admin"))
+        bus = self.bus(server, token(SECRET, "admin"))
         consumer = await bus.subscribe(self.TOPIC, "s", width=1)
         await send(bus, self.TOPIC, "x")
         assert bodies(await take(consumer, 1)) == ["x"]
@@ -218,7 +217,7 @@ class TokenTraps:
         await bus.close()
 
     async def test_a_role_without_permission_is_told_so(self, server: Pulsar) -> None:
-        bus = self.bus(server, token(self.SECRET, "stranger"))
+        bus = self.bus(server, token(SECRET, "stranger"))
         with pytest.raises(BusFailed, match="grant it the permission"):
             await send(bus, self.TOPIC, "x")
         await bus.close()

@@ -33,12 +33,30 @@ from pathlib import Path
 
 import pytest
 
-from clew_services.adapters.pulsar_lite import PulsarLite
-from tests.contract.bus_basics import Basics
-from tests.contract.bus_brokers import Broker, InMemory, Lite, Real
-from tests.contract.bus_durability import Durability
-from tests.contract.bus_traps import PulsarTraps, TokenTraps
-from tests.servers.pulsar import Pulsar
+pytest.register_assert_rewrite(
+    *(f"tests.contract.bus_{name}" for name in ("basics", "brokers", "durability", "traps"))
+)
+
+from clew_services.adapters.pulsar_lite import PulsarLite  # noqa: E402 - what is imported below has assertions
+from tests.contract.bus_basics import Basics  # noqa: E402
+from tests.contract.bus_brokers import Broker, InMemory, Lite, Real  # noqa: E402
+from tests.contract.bus_durability import Durability  # noqa: E402
+from tests.contract.bus_traps import PulsarTraps, TokenTraps, token_settings  # noqa: E402
+from tests.servers.pulsar import Pulsar  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def killable() -> Iterator[Pulsar]:
+    """A server of our own: the shared one is in use by others while we kill this one."""
+    with Pulsar() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[Pulsar]:
+    """A server that lets nobody in without a token."""
+    with Pulsar(settings=token_settings()) as server:
+        yield server
 
 
 class TestMemory(Basics, Durability):
@@ -70,13 +88,13 @@ class TestPulsar(Basics, Durability, PulsarTraps):
     def broker(self) -> Broker:
         return Real(os.environ["CLEW_TEST_PULSAR_URL"])
 
-    @pytest.fixture(scope="class")
-    def mortal(self) -> Iterator[Broker]:
-        """A server of our own: the shared one is in use by others while we kill this one."""
-        with Pulsar() as server:
-            yield Real(server.service_url, server)
+    @pytest.fixture
+    def mortal(self, killable: Pulsar) -> Broker:
+        return Real(killable.service_url, killable)
 
 
 @pytest.mark.servers
 class TestPulsarWithTokens(TokenTraps):
-    pass
+    @pytest.fixture
+    def server(self, guarded: Pulsar) -> Pulsar:
+        return guarded

@@ -235,10 +235,10 @@ class PulsarBus:
     def _new_client(self) -> Any:
         return new_client(self.url, self._client_options)
 
-    def shut_down(self) -> None:
-        """Close without an event loop, for a process that ends. What is not settled comes again."""
-        clients = {id(client): client for client, _ in self._subscriptions.values()}
-        close_at_exit([*clients.values(), self._client])
+    def clients(self) -> list[Any]:
+        """The library's clients that are open now."""
+        own = [client for client, _ in self._subscriptions.values() if client is not self._client]
+        return [*own, self._client]
 
     def _check_open(self) -> None:
         if self._closing is not None:
@@ -251,5 +251,4 @@ _OPEN: set[PulsarBus] = set()
 
 @atexit.register
 def _shut_down_open() -> None:
-    for bus in list(_OPEN):
-        bus.shut_down()
+    close_at_exit([client for bus in _OPEN for client in bus.clients()])

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pulsar
 
-from clew_services.adapters.pulsar_calls import CallFailed, call
+from clew_services.adapters.pulsar_calls import CallFailed, call, hand_over
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
 EXIT_SECONDS = 3.0
+GRACE_SECONDS = 0.02
+"""For a thread of the library to leave the interpreter after its last word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +87,50 @@ def close_at_exit(clients: list[Any]) -> None:
     """
     closed = threading.Semaphore(0)
     for client in clients:
-        client.close_async(lambda _result: closed.release())
+        client.close_async(_LastCallback(_ignore, closed.release))
     limit = time.monotonic() + EXIT_SECONDS
     for _ in clients:
         closed.acquire(timeout=max(0.0, limit - time.monotonic()))
+    time.sleep(GRACE_SECONDS)
+
+
+class _LastCallback:
+    """The callback of a client's close, which tells when the library let go of it.
+
+    The library closes a client in a thread of its own, calls back, and then drops the callback, for which it
+    needs the interpreter once more. A process that has begun to end by then is aborted. So the close is over
+    when this object is gone, and not when it was called.
+    """
+
+    __slots__ = ("_answer", "_released")
+
+    def __init__(self, answer: Callable[..., None], released: Callable[[], None]) -> None:
+        self._answer = answer
+        self._released = released
+
+    def __call__(self, *answer: Any) -> None:
+        self._answer(*answer)
+
+    def __del__(self) -> None:
+        self._released()
+
+
+def _ignore(*_answer: Any) -> None:
+    """There is nobody left to tell."""
 
 
 async def close_client(client: Any) -> None:
     """Close; whatever goes wrong with it leaves nothing to be done."""
+    loop = asyncio.get_running_loop()
+    released = asyncio.Event()
+
+    def start(answer: Callable[..., None]) -> None:
+        client.close_async(_LastCallback(answer, partial(hand_over, loop, released.set)))
+
     try:
-        await call(client.close_async)
+        await call(start)
+        await asyncio.wait_for(released.wait(), EXIT_SECONDS)
+    except TimeoutError:
+        return
     except CallFailed:
         return  # closed already, or the broker is gone: in both cases nothing of it is left
