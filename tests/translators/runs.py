@@ -1,5 +1,7 @@
 """Runs as facts, for the tests of explanations and traces: questions to documents and to an agent, ended and not."""
 
+from typing import Any
+
 from clew_schema.evidence import Citation, Evidence, Grade, Retrieval
 from clew_schema.facts import (
     AnswerWritten,
@@ -22,7 +24,7 @@ CHUNKS = tuple(f"urn:chunk:00000000-0000-4000-8000-00000000000{n}" for n in (1, 
 DOCUMENT = "urn:document:00000000-0000-4000-8000-0000000000dd"
 
 
-def at(step: str, second: int) -> dict[str, str]:
+def at(step: str, second: int) -> dict[str, Any]:
     """The stamp of a step that began at ``second`` and took a quarter of one."""
     return {
         "step": step,
@@ -147,7 +149,8 @@ def told(
     collection: str = "manuals",
 ) -> list[Triples]:
     """One batch per step, as the runtime publishes them."""
-    batches, trail = [], ()
+    batches: list[Triples] = []
+    trail: tuple[Fact, ...] = ()
     for facts in steps:
         batch = explain(facts, session_id=session_id, collection=collection, mechanism=mechanism, trail=trail)
         assert batch is not None

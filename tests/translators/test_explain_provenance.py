@@ -165,7 +165,7 @@ def test_the_prov_package_reads_it(batches: list[Triples]) -> None:
     read = {
         record.identifier.uri: record.get_type().localpart
         for record in document.get_records()
-        if record.is_element()
+        if record.is_element() and record.identifier is not None
     }
     assert {uri for uri, kind in read.items() if kind == "Activity"} == activities
     assert entities <= {uri for uri, kind in read.items() if kind == "Entity"}

@@ -185,6 +185,19 @@ def test_nothing_to_tell_is_no_batch() -> None:
     assert step() is None
 
 
+def test_a_caller_may_be_shown_the_page_alone() -> None:
+    def shown(*facts: Fact) -> Triples | None:
+        return explain(
+            facts, session_id=runs.SESSION, collection="c", mechanism="document-rag", retrieval_only=True
+        )
+
+    batch = shown(runs.ASKED, runs.RETRIEVED)
+    assert batch is not None
+    assert {quad.g for quad in batch.triples} == {GRAPH_RETRIEVAL}
+    assert retrieval_lines(batch) == lines(PLAN)
+    assert shown(runs.GRADED) is None
+
+
 def test_an_id_that_is_no_iri_becomes_one_and_a_link_that_is_none_is_not_told() -> None:
     found = runs.EVIDENCE[0].model_copy(update={"chunk_id": 'x "y" <z>'})
     batch = step(EvidenceRetrieved(query="q", evidence=(found,)))

@@ -37,10 +37,10 @@ class HttpTraceStore:
             raise Forbidden("traces are written by publishing on the explainability topic, not over HTTP")
 
     async def list(self, collection: str, *, limit: int = 50) -> Sequence[TraceRow]:
-        """The newest runs of ``collection``; the other side gives at most 500."""
+        """The newest runs of ``collection``; the other side gives at most 10,000."""
         if limit < 1:
             return ()
-        params = {"collection": collection, "limit": str(min(limit, 500))}
+        params = {"collection": collection, "limit": str(min(limit, 10_000))}
         reply = await self._get("/api/traces", params)
         try:
             return _ROWS.validate_python(reply.get("traces"))

@@ -119,45 +119,46 @@ class OxigraphTraceStore:
 
     # --- in the thread ----------------------------------------------------------------------------
 
-    def _dataset(self, collection: str, *, make: bool = False) -> ox.Store | None:
-        """The dataset of ``collection``; None when it has none and none shall be made."""
-        if (known := self._datasets.get(collection)) is not None:
-            self._datasets.move_to_end(collection)
-            return known
-        folder = self._folder / folder_name(collection)
-        if not make and not folder.exists():
-            return None
-        while len(self._datasets) >= self._limit:
-            self._datasets.popitem(last=False)  # nobody else holds it: its lock goes with it
-        folder.mkdir(parents=True, exist_ok=True)
-        self._datasets[collection] = ox.Store(str(folder))
+    def _existing(self, collection: str) -> ox.Store | None:
+        """The dataset of ``collection``, if there is one: reading makes no folders."""
+        known = collection in self._datasets or (self._folder / folder_name(collection)).exists()
+        return self._dataset(collection) if known else None
+
+    def _dataset(self, collection: str) -> ox.Store:
+        """The dataset of ``collection``, opened or made."""
+        if collection not in self._datasets:
+            while len(self._datasets) >= self._limit:
+                self._datasets.popitem(last=False)  # nobody else holds it: its lock goes with it
+            folder = self._folder / folder_name(collection)
+            folder.mkdir(parents=True, exist_ok=True)
+            self._datasets[collection] = ox.Store(str(folder))
+        self._datasets.move_to_end(collection)
         return self._datasets[collection]
 
     def _write(self, tickets: Sequence[_Ticket]) -> None:
         together: dict[str, list[ox.Quad]] = {}
         for ticket in tickets:
             try:
-                told = [_told(batch) for batch in ticket.batches]
+                told = [found for batch in ticket.batches if (found := _told(batch))]
             except Unreadable as error:
                 ticket.error = error
                 continue
             for collection, quads in told:
                 together.setdefault(collection, []).extend(quads)
         for collection, quads in together.items():
-            if quads and (dataset := self._dataset(collection, make=True)):
-                dataset.extend(quads)
+            self._dataset(collection).extend(quads)
         for ticket in tickets:
             ticket.done = True
 
     def _list(self, collection: str, limit: int) -> Sequence[TraceRow]:
-        dataset = self._dataset(collection)
+        dataset = self._existing(collection)
         if dataset is None:
             return ()
         runs = dict.fromkeys(islice(_newest(dataset, _ALL, len(_LEVELS)), max(0, limit)))
         return tuple(_row(dataset, collection, run) for run in runs)
 
     def _run(self, collection: str, session_uri: str) -> Sequence[Triple]:
-        dataset = self._dataset(collection)
+        dataset = self._existing(collection)
         if dataset is None:
             return ()
         try:
@@ -183,11 +184,11 @@ def folder_name(collection: str) -> str:
     return f"{readable or 'collection'}-{sha256(collection.encode()).hexdigest()[:16]}"
 
 
-def _told(batch: Triples) -> tuple[str, list[ox.Quad]]:
-    """The collection and the quads of ``batch``; none when it is of no run."""
+def _told(batch: Triples) -> tuple[str, list[ox.Quad]] | None:
+    """The collection and the quads of ``batch``; None when it is of no run."""
     told = digest(batch)
     if told is None:
-        return "", []
+        return None
     try:
         return told.collection, [*to_quads(batch.triples), *_index(told)]
     except ValueError as error:

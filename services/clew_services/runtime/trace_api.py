@@ -6,7 +6,7 @@
 ======================================================  ===============================================================
 
 A row has the fields of :class:`clew_services.ports.TraceRow`, a quad is a Triple as on the bus. ``collection`` may be
-left out for the default one, ``limit`` (1 to 500) for 50. Errors are ``{"error": {"type", "message"}}``: 400
+left out for the default one, ``limit`` (1 to 10000) for 50. Errors are ``{"error": {"type", "message"}}``: 400
 ``bad-request``, 404 ``unknown-trace``, 503 ``store-failed``. The routes ask for no token: whoever mounts them on
 more than the loopback puts one in front.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PATH = "/api/traces"
 DEFAULT_LIMIT = 50
-MAX_LIMIT = 500
+MAX_LIMIT = 10_000
 
 
 def trace_routes(store: TraceStore) -> list[Route]:

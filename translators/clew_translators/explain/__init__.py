@@ -38,7 +38,8 @@ def explain(
     """One batch for one step: ``facts`` are what it established, ``trail`` every fact of the run before them.
 
     ``metadata.id`` is the entity of the last fact, ``metadata.root`` the run's question. None when there are no facts.
-    A run may also be told as a whole: all its facts, and no trail. Each quad is told once. ``retrieval_only`` leaves the PROV-O graph out: what a caller is shown inline.
+    A run may also be told as a whole: all its facts, and no trail. Each quad is told once. ``retrieval_only`` leaves
+    the PROV-O graph out, as callers are shown it inline; None when there is nothing to say in the other.
     """
     if not facts:
         return None
@@ -46,6 +47,8 @@ def explain(
     question = question_uri(session_id, mechanism)
     told = retrieval_triples(facts, question, mechanism, trail)
     detail = () if retrieval_only else provenance_triples(facts, question, collection, trail)
+    if not told and not detail:
+        return None
     metadata = Metadata(
         id=entity_uri(facts[-1], session_id, mechanism),
         root=question,

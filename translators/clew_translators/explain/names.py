@@ -92,8 +92,14 @@ MESSAGE = CLEW + "message"
 
 # --- names of a run -------------------------------------------------------------------------------
 
-_IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*')
-_ESCAPE = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+# The URIs of RFC 3986, without user names and IP literals: what every RDF library takes for an IRI.
+_CHARACTER = r"[A-Za-z0-9._~!$&'()*+,;=:@/?-]"
+_AUTHORITY = r"//[A-Za-z0-9._~-]+(?::[0-9]*)?(?=[/?#]|$)"
+_URI = re.compile(
+    rf"[A-Za-z][A-Za-z0-9+.-]*:(?:{_AUTHORITY}|(?!//))(?:{_CHARACTER}|%[0-9A-Fa-f]{{2}})*"
+    rf"(?:#(?:{_CHARACTER}|%[0-9A-Fa-f]{{2}})*)?"
+)
+_ESCAPE = re.compile(rf"(?!{_CHARACTER}|#|%[0-9A-Fa-f]{{2}}).", re.DOTALL)
 
 
 def entity_of(fact: Fact, question: str) -> str:  # noqa: PLR0911 - one name per kind
@@ -147,20 +153,18 @@ def model_of(name: str) -> str:
 
 def chunk_of(chunk_id: str) -> str:
     """A chunk's IRI; an id that is none becomes ``urn:chunk:{id}``, percent-encoded."""
-    return chunk_id if is_iri(chunk_id) else uris.chunk_uri(quote(chunk_id, safe=""))
+    return safe_iri(chunk_id) or uris.chunk_uri(quote(chunk_id, safe=""))
 
 
 def document_of(document_id: str) -> str:
     """A document's IRI; an id that is none becomes ``urn:document:{id}``, percent-encoded."""
-    return document_id if is_iri(document_id) else f"urn:document:{quote(document_id, safe='')}"
-
-
-def is_iri(text: str) -> bool:
-    """Whether ``text`` may stand in N-Quads as an absolute IRI: a scheme, and no character forbidden there."""
-    return _IRI.fullmatch(text) is not None
+    return safe_iri(document_id) or f"urn:document:{quote(document_id, safe='')}"
 
 
 def safe_iri(text: str) -> str:
-    """``text`` as an IRI: forbidden characters percent-encoded; ``""`` (nothing is said) when it has no scheme."""
+    """``text`` as an IRI that no store refuses, percent-encoded where it must be; ``""`` when it names nothing.
+
+    A caller's text comes this way into a trace, and one bad name would cost the run its whole batch.
+    """
     escaped = _ESCAPE.sub(lambda found: quote(found.group(), safe=""), text)
-    return escaped if is_iri(escaped) else ""
+    return escaped if _URI.fullmatch(escaped) else ""
