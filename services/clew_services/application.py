@@ -7,7 +7,7 @@ import json
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from clew_services.adapters.pulsar_lite import PulsarLite
 from clew_services.dead_letters import keep_letters
@@ -45,7 +45,7 @@ class Application:
         self._given = given
         self._ops: OpsServer | None = None
 
-    async def __aenter__(self) -> Application:
+    async def __aenter__(self) -> Self:
         """Start."""
         await self.start()
         return self
@@ -131,9 +131,13 @@ def read_run_file(data: Path) -> Mapping[str, Any] | None:
     """Where the running ``clew up`` of this folder is; null when none runs, also after it was killed."""
     try:
         values: Mapping[str, Any] = json.loads((data / RUN_FILE).read_text())
-        os.kill(int(values["pid"]), 0)
-    except (FileNotFoundError, ProcessLookupError, ValueError, KeyError):
+        pid = int(values["pid"])
+    except (FileNotFoundError, ValueError, KeyError):
         return None
-    except PermissionError:  # it runs, as somebody else
-        return values
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass  # it runs, as somebody else
     return values

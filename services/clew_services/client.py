@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from uuid import uuid4
 
 from clew_schema import topics
@@ -32,8 +32,10 @@ WIDTH = 256
 
 @dataclass(frozen=True, slots=True)
 class Heard(Generic[R]):
-    """A response as it came. ``stream`` names the execution that a chunk belongs to: when it changes, the text
-    begins again (a service died and its step is done anew), and what was shown before is void.
+    """A response as it came. ``stream`` names the execution that a chunk belongs to.
+
+    When it changes, the text begins again: a service died and its step is done anew, so what was shown
+    before is void.
     """
 
     body: R
@@ -56,7 +58,7 @@ class Client:
         self._queues: dict[str, asyncio.Queue[Delivery]] = {}
         self._opening = asyncio.Lock()
 
-    async def __aenter__(self) -> Client:
+    async def __aenter__(self) -> Self:
         """Nothing to open before the first question."""
         return self
 

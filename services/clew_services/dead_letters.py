@@ -43,13 +43,13 @@ class DeadLetters:
         self._bus = bus
         self._space = space
 
-    async def list(self) -> list[DeadLetter]:
+    async def letters(self) -> list[DeadLetter]:
         """Every letter, the oldest first; all stay in the box. Raises BusFailed."""
         return [letter for letter, _ in await self._visit(lambda _: False)]
 
     async def find(self, letter_id: str) -> DeadLetter | None:
         """The letter whose id begins with ``letter_id``; it stays in the box."""
-        return next((x for x in await self.list() if x.letter_id.startswith(letter_id)), None)
+        return next((x for x in await self.letters() if x.letter_id.startswith(letter_id)), None)
 
     async def requeue(self, letter_id: str, payload: str | None = None) -> DeadLetter | None:
         """Publish the letter's message again where it came from, with ``payload`` instead of its own if given.
@@ -60,7 +60,9 @@ class DeadLetters:
         letter = await self.find(letter_id)
         if letter is None:
             return None
-        envelope = replace(Envelope.of(letter.properties), message_id=str(uuid4()), attempt=1, due=0, deadline=0)
+        envelope = replace(
+            Envelope.of(letter.properties), message_id=str(uuid4()), attempt=1, due=0, deadline=0
+        )
         body = payload.encode() if payload is not None else _bytes(letter)
         await self._bus.publish(
             Outgoing(topic=letter.topic, payload=body, key=letter.key, properties=envelope.properties())

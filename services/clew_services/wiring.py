@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from clew_schema import topics
-from clew_services.adapters.bus_pulsar import PulsarBus, PulsarSecurity
+from clew_services.adapters.bus_pulsar import PulsarBus
 from clew_services.adapters.catalog_sql import SqlCatalog
 from clew_services.adapters.chat_openai import OpenAIChat
 from clew_services.adapters.embedder_cached import CachedEmbedder
@@ -16,6 +16,7 @@ from clew_services.adapters.llm_grader import LlmGrader
 from clew_services.adapters.llm_thinker import LlmThinker
 from clew_services.adapters.llm_writer import LlmWriter
 from clew_services.adapters.model_http import ModelClient, Timeouts
+from clew_services.adapters.pulsar_client import PulsarSecurity
 from clew_services.adapters.rule_thinker import RuleThinker
 from clew_services.adapters.trace_oxigraph import OxigraphTraceStore
 from clew_services.adapters.vectors_milvus import MilvusVectors
@@ -309,7 +310,15 @@ async def _ingest(parts: Parts) -> list[Step[Any]]:
         embedder=await parts.embedder(),
         clock=parts.clock,
     )
-    return [Step(name="ingest.load", topic=topics.DOCUMENT_LOAD, progress=LoadDocument(ingester), on_failure=load_failed, width=2)]
+    return [
+        Step(
+            name="ingest.load",
+            topic=topics.DOCUMENT_LOAD,
+            progress=LoadDocument(ingester),
+            on_failure=load_failed,
+            width=2,
+        )
+    ]
 
 
 async def _trace_store(parts: Parts) -> list[Step[Any]]:

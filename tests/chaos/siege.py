@@ -69,7 +69,9 @@ class Siege:
         )
         assert self._worker.stdout is not None
         line = await asyncio.wait_for(self._worker.stdout.readline(), 60)
-        assert line.startswith(b"ready "), f"the worker said {line!r} and ended with {self._worker.returncode}"
+        assert line.startswith(b"ready "), (
+            f"the worker said {line!r} and ended with {self._worker.returncode}"
+        )
         _, self.url, self.ops = line.decode().split()
 
     async def kill_worker(self) -> None:
@@ -86,7 +88,9 @@ class Siege:
 
     async def publish(self, bus: PulsarBus) -> None:
         for number in range(REQUESTS):
-            body = DocumentRagQuery(query=f"question {number}", session_id=f"session-{number}", collection="default")
+            body = DocumentRagQuery(
+                query=f"question {number}", session_id=f"session-{number}", collection="default"
+            )
             await bus.publish(
                 Outgoing(
                     topic=SPACE.full("document-rag-request"),
@@ -127,10 +131,10 @@ class Siege:
             await self.publish(bus)
             for happened in range(accidents):
                 target = REQUESTS * (happened + rng.random()) / (accidents + 1)
-                await self._until(lambda target=target: len(self.answers) >= target, 60)
+                await self._until_answered(target, 60)
                 await asyncio.sleep(rng.random() * 0.05)
                 await accident()
-            await self._until(lambda: len(self.answers) == REQUESTS, 120)
+            await self._until_answered(REQUESTS, 120)
             await self._until_traced()
             await asyncio.sleep(0.5)  # whatever comes twice has come by now
         finally:
@@ -151,9 +155,9 @@ class Siege:
         finally:
             await store.close()
 
-    async def _until(self, true: Callable[[], bool], seconds: float) -> None:
+    async def _until_answered(self, count: float, seconds: float) -> None:
         async with asyncio.timeout(seconds):
-            while not true():
+            while len(self.answers) < count:
                 await asyncio.sleep(0.01)
 
     def calls(self) -> Counter[tuple[str, str]]:
@@ -161,7 +165,8 @@ class Siege:
         if not self.calls_file.exists():
             return Counter()
         return Counter(
-            (kind, question) for kind, question in (line.split("\t") for line in self.calls_file.read_text().splitlines())
+            (kind, question)
+            for kind, question in (line.split("\t") for line in self.calls_file.read_text().splitlines())
         )
 
     async def recorded(self) -> set[tuple[str, str]]:
@@ -178,7 +183,9 @@ class Siege:
                         break
                     found.add((step, f"question {number}"))
                     cause = next(
-                        Envelope.of(o.properties).message_id for o in record.outputs if not o.topic.endswith("explainability")
+                        Envelope.of(o.properties).message_id
+                        for o in record.outputs
+                        if not o.topic.endswith("explainability")
                     )
             return found
         finally:

@@ -65,7 +65,9 @@ async def vectors() -> MemoryVectors:
     texts = [f"chunk {number} about question and answer" for number in range(8)]
     leaves = [
         Leaf(
-            evidence=Evidence(chunk_id=f"urn:chunk:{n}", document_id="urn:document:d", version="v", text=text, end=len(text)),
+            evidence=Evidence(
+                chunk_id=f"urn:chunk:{n}", document_id="urn:document:d", version="v", text=text, end=len(text)
+            ),
             vector=vector,
         )
         for n, (text, vector) in enumerate(zip(texts, await embedder.passages(texts), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from clew_schema import topics
 from clew_schema.agent import AgentRequest, AgentResponse
@@ -29,7 +29,9 @@ from clew_translators import bus as wire
 from clew_translators.trace import read_trace
 from clew_translators.trace_tree import TraceTree
 
-GOOD = Grade(relevance="strong", answerability="sufficient", route="answer", confidence=0.9, reason="it says so")
+GOOD = Grade(
+    relevance="strong", answerability="sufficient", route="answer", confidence=0.9, reason="it says so"
+)
 NOTHING = Grade(relevance="none", answerability="none", route="no_knowledge", reason="about other things")
 CLEW = "A clew is a ball of thread. Theseus used it to leave the labyrinth."
 
@@ -43,7 +45,8 @@ class House:
         self.bus = given.pop("bus", None) or MemoryBus(SystemClock())
         self.grader = given.pop("grader", ScriptedGrader(GOOD))
         self.writer = given.pop(
-            "writer", ScriptedWriter(Draft(text="A ball of thread. [1]", quotes=(Quote(number=1, start=0, end=27),)))
+            "writer",
+            ScriptedWriter(Draft(text="A ball of thread. [1]", quotes=(Quote(number=1, start=0, end=27),))),
         )
         self.traces = MemoryTraceStore()
         self.given = {
@@ -58,7 +61,7 @@ class House:
         if "thinker" in given and isinstance(given["thinker"], list):
             self.given["thinker"] = ScriptedThinker(given["thinker"])
 
-    async def __aenter__(self) -> House:
+    async def __aenter__(self) -> Self:
         self.catalog = SqlCatalog("sqlite://")
         await self.catalog.open()
         self.parts = Parts(self.settings, catalog=self.catalog, **self.given)

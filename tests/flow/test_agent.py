@@ -15,7 +15,9 @@ from clew_services.ports import Outgoing
 from clew_translators import bus as wire
 from tests.flow.house import CLEW, House
 
-LOOK = Thought(thought="I should look it up.", action="document-query", arguments={"question": "What is a clew?"})
+LOOK = Thought(
+    thought="I should look it up.", action="document-query", arguments={"question": "What is a clew?"}
+)
 DONE = Thought(thought="Now I know.", final="A clew is a ball of thread.")
 
 
@@ -46,7 +48,11 @@ async def test_the_whole_trace_comes_inline_at_the_end_when_nobody_streams(tmp_p
     async with House(tmp_path, thinker=[LOOK, DONE]) as house:
         await house.load("clew.md", CLEW)
         final = (await house.agent("What is a clew?", session_id="S"))[-1]
-        said = {(t.s.iri, t.p.iri.rpartition("/")[2], t.o.value or t.o.iri) for t in final.explain_triples if t.s and t.p and t.o}
+        said = {
+            (t.s.iri, t.p.iri.rpartition("/")[2], t.o.value or t.o.iri)
+            for t in final.explain_triples
+            if t.s and t.p and t.o
+        }
         assert ("urn:trustgraph:agent:S", "query", "What is a clew?") in said
         assert ("urn:trustgraph:agent:S/i1", "action", "document-query") in said
         assert ("urn:trustgraph:agent:S/final", "answer", DONE.final) in said
@@ -113,13 +119,17 @@ async def test_an_agent_whose_model_writes_prose_ends_with_an_error(tmp_path: Pa
 
 
 @pytest.mark.parametrize("silent", [False, True])
-async def test_the_old_form_of_a_request_works_and_is_traced_unless_told_otherwise(tmp_path: Path, silent: bool) -> None:
+async def test_the_old_form_of_a_request_works_and_is_traced_unless_told_otherwise(
+    tmp_path: Path, silent: bool
+) -> None:
     old = b'{"question": "What is a clew?", "user": "trustgraph"}'
     async with House(tmp_path, thinker=[LOOK, DONE], silent_sessionless=silent) as house:
         await house.load("clew.md", CLEW)
         assert wire.decode(AgentRequest, old).collection == "default"
         await house.bus.publish(
-            Outgoing(topic=house.settings.space.full("agent-request"), payload=old, properties={"id": "old-1"})
+            Outgoing(
+                topic=house.settings.space.full("agent-request"), payload=old, properties={"id": "old-1"}
+            )
         )
         for _ in range(2000):
             responses = house.published("agent-response")

@@ -76,7 +76,8 @@ async def test_evidence_that_says_nothing_ends_as_no_knowledge_and_asks_no_write
 
 
 @pytest.mark.parametrize(
-    ("ambiguity", "outcome"), [("missing_slot", "needs_clarification"), ("multiple_candidates", "needs_scope_selection")]
+    ("ambiguity", "outcome"),
+    [("missing_slot", "needs_clarification"), ("multiple_candidates", "needs_scope_selection")],
 )
 async def test_a_question_that_leaves_something_open_is_asked_back(
     tmp_path: Path, ambiguity: str, outcome: str
@@ -133,7 +134,8 @@ async def test_a_question_that_cannot_be_asked_is_refused(tmp_path: Path, questi
 
 
 @pytest.mark.parametrize(
-    ("error", "expected"), [(ModelReplyInvalid("prose"), "model-reply-invalid"), (ModelFailed("timed out"), "model-failed")]
+    ("error", "expected"),
+    [(ModelReplyInvalid("prose"), "model-reply-invalid"), (ModelFailed("timed out"), "model-failed")],
 )
 @pytest.mark.parametrize("where", ["grader", "writer"])
 async def test_a_model_that_fails_is_an_error_with_a_letter_and_a_trace(
@@ -163,7 +165,9 @@ async def test_a_question_in_chinese_finds_chinese(tmp_path: Path) -> None:
         assert tree.steps[0].spans[0].bm25_rank == 1
 
 
-async def test_a_document_taken_in_again_changes_nothing_and_new_content_replaces_the_old(tmp_path: Path) -> None:
+async def test_a_document_taken_in_again_changes_nothing_and_new_content_replaces_the_old(
+    tmp_path: Path,
+) -> None:
     async with House(tmp_path) as house:
         first = await house.load("clew.md", CLEW)
         again = await house.load("clew.md", CLEW)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from clew_schema import ids, topics
 from clew_schema.facts import QuestionAsked
 from clew_schema.retrieval import DocumentRagQuery, ReturnAddress
+from clew_services.adapters.ledger_memory import MemoryLedger
 from clew_services.errors import (
     BadRequest,
     ClewError,
@@ -22,14 +23,13 @@ from clew_services.errors import (
 from clew_services.ports import Emit, Outgoing, Record
 from clew_services.runtime.brake import Brake
 from clew_services.runtime.outcome import Outcome
-from clew_services.adapters.ledger_memory import MemoryLedger
 from tests.runtime.world import World, answered
 
 QUERY = DocumentRagQuery(query="Does it?", session_id="5e1f", collection="c")
 TG_QUERY = "https://trustgraph.ai/ns/query"
 
 
-def failing(*errors: Exception) -> Callable[[DocumentRagQuery], object]:
+def failing(*errors: Exception) -> Callable[[DocumentRagQuery], Awaitable[Outcome]]:
     """A handler that fails with each of ``errors`` in turn, then answers."""
     left = list(errors)
 
@@ -100,7 +100,10 @@ async def test_failures_that_may_pass_are_retried_with_growing_delay_then_answer
         await world.clock.advance(0.1)
         await world.settle()
         assert [b.response for b, _ in world.told()] == ["yes"]
-        attempts = [e.attempt for _, e in world.on(topics.DOCUMENT_RAG_REQUEST, "document-rag-request.document-rag.retry")]
+        attempts = [
+            e.attempt
+            for _, e in world.on(topics.DOCUMENT_RAG_REQUEST, "document-rag-request.document-rag.retry")
+        ]
         assert attempts == [2, 3]
         assert not world.letters()
 
@@ -454,7 +457,8 @@ async def test_an_effect_that_no_broker_carries_is_a_letter_not_a_loop() -> None
 async def test_a_dead_letter_topic_that_is_down_keeps_the_message() -> None:
     down = {"yes": True}
     async with World(
-        handler=failing(ModelReplyInvalid("prose")), fail_publish=lambda m: down["yes"] and "dead-letter" in m.topic
+        handler=failing(ModelReplyInvalid("prose")),
+        fail_publish=lambda m: down["yes"] and "dead-letter" in m.topic,
     ) as world:
         await world.ask(QUERY)
         await world.settle()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from clew_schema import topics
 from clew_schema.envelope import Envelope
@@ -109,7 +109,7 @@ class World:
         )
         return Consumer(step, self.processor, self.brake)
 
-    async def __aenter__(self) -> World:
+    async def __aenter__(self) -> Self:
         await self.consumer.start()
         return self
 

@@ -30,15 +30,23 @@ from clew_services.settings import Settings
 from clew_translators.trace import read_trace
 
 QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.")]
-ExplainOption = Annotated[bool, typer.Option("--explain", "-x", help="Show the trace of the answer as a tree.")]
-TimeoutOption = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the next sign of life.")]
-SessionOption = Annotated[str, typer.Option("--session", help="Session id of the run; a new uuid if not given.")]
+ExplainOption = Annotated[
+    bool, typer.Option("--explain", "-x", help="Show the trace of the answer as a tree.")
+]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the next sign of life.")
+]
+SessionOption = Annotated[
+    str, typer.Option("--session", help="Session id of the run; a new uuid if not given.")
+]
 
 
 def ask(
     question: QuestionArgument,
     collection: CollectionOption = "default",
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Chunks of evidence; 0: the service's default.")] = 0,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", help="Chunks of evidence; 0: the service's default.")
+    ] = 0,
     explain: ExplainOption = False,
     json: JsonOption = False,
     timeout: TimeoutOption = 120.0,
@@ -71,7 +79,9 @@ def agent(
     start(_agent(load(data), request, json=json, timeout=timeout))
 
 
-async def _ask(settings: Settings, query: DocumentRagQuery, *, explain: bool, json: bool, timeout: float) -> None:
+async def _ask(
+    settings: Settings, query: DocumentRagQuery, *, explain: bool, json: bool, timeout: float
+) -> None:
     async with parts_of(settings) as parts, Client(await parts.bus(), settings.space) as client:
         if json:
             async for heard in client.ask(query, timeout=timeout):
@@ -113,7 +123,9 @@ class Telling:
         self._stream = ""
         self._text = ""
 
-    async def follow(self, client: Client, query: DocumentRagQuery, *, timeout: float = 120.0) -> DocumentRagResponse:
+    async def follow(
+        self, client: Client, query: DocumentRagQuery, *, timeout: float = 120.0
+    ) -> DocumentRagResponse:
         """Ask ``query`` and tell until it ends; its last response. Ends the process with 1 after an error."""
         async for heard in client.ask(query, timeout=timeout):
             body = heard.body

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
+import uvloop
 from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
@@ -48,11 +48,7 @@ def load(data: Path | None = None, **changes: Any) -> Settings:
 def start(work: Coroutine[Any, Any, T]) -> T:
     """Run ``work``; a failure of ours is told in one line and ends the process with 1."""
     try:
-        if sys.platform != "win32":
-            import uvloop
-
-            return uvloop.run(work)
-        return asyncio.run(work)
+        return uvloop.run(work)
     except ClewError as error:
         fail(error.type, str(error))
     except TimeoutError:

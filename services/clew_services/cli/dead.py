@@ -26,7 +26,7 @@ LetterArgument = Annotated[str, typer.Argument(metavar="ID", help="A letter's id
 @app.command("list")
 def list_(json: JsonOption = False, data: DataOption = None) -> None:
     """Every dead letter, the oldest first."""
-    letters = start(_with(load(data), DeadLetters.list))
+    letters = start(_with(load(data), DeadLetters.letters))
     if json:
         for letter in letters:
             emit_json(letter.model_dump(mode="json"))

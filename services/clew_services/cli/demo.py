@@ -26,9 +26,9 @@ QUESTION = "Does the Apache License grant a patent license?"
 
 
 def demo(
-    corpus: Annotated[
-        Path, typer.Option(exists=True, help="Folder of documents.")
-    ] = Path("docs/data/corpus"),
+    corpus: Annotated[Path, typer.Option(exists=True, help="Folder of documents.")] = Path(
+        "docs/data/corpus"
+    ),
     question: Annotated[str, typer.Option("--question", "-q", help="What to ask.")] = QUESTION,
     data: DataOption = Path(".demo"),
 ) -> None:
@@ -46,7 +46,9 @@ async def _demo(settings: Settings, files: list[tuple[str, Path]], question: str
     async with application:
         parts = application.parts
         assert parts is not None
-        err.print(f"[bold]1[/]  broker [cyan]{parts.broker_url}[/], services {', '.join(application.services)}")
+        err.print(
+            f"[bold]1[/]  broker [cyan]{parts.broker_url}[/], services {', '.join(application.services)}"
+        )
         async with Client(await parts.bus(), settings.space) as client:
             err.print(f"[bold]2[/]  taking in {len(files)} documents")
             await load_all(client, files, COLLECTION)

@@ -38,7 +38,9 @@ AT_ONCE = 2
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(exists=True, help="Files, or folders that are searched for files.")],
+    paths: Annotated[
+        list[Path], typer.Argument(exists=True, help="Files, or folders that are searched for files.")
+    ],
     collection: CollectionOption = "default",
     json: JsonOption = False,
     data: DataOption = None,
@@ -108,7 +110,11 @@ async def _load(
 ) -> DocumentStatus:
     content = path.read_bytes()
     if len(content) > LARGEST:
-        fail("too-large", f"{name} has {len(content)} bytes; a message carries {LARGEST}: split the document", 2)
+        fail(
+            "too-large",
+            f"{name} has {len(content)} bytes; a message carries {LARGEST}: split the document",
+            2,
+        )
     document = DocumentLoad(name=name, collection=collection, content=b64encode(content).decode())
     status = DocumentStatus(name=name)
     async for heard in client.load(document):

@@ -23,10 +23,7 @@ def up(data: DataOption = None, log_level: LogOption = None) -> None:
     Nothing else is needed: no key, no account, no network. Everything lies in one folder.
     """
     settings = load(data, log_level=log_level or "warning", log_format="console")
-    if settings.services:
-        services = _known(settings.services.split(","))
-    else:
-        services = tuple(SERVICES)
+    services = _known(settings.services.split(",")) if settings.services else tuple(SERVICES)
     configure_logging(settings.log_level, form=settings.log_format)
     start(_serve(settings, services))
 
@@ -60,7 +57,9 @@ async def _serve(settings: Settings, services: tuple[str, ...]) -> None:
     await application.start()
     broker = application.parts.broker_url if application.parts else ""
     err.print(f"[bold green]clew[/] {', '.join(services)}")
-    err.print(f"  broker [cyan]{broker}[/]   ops [cyan]{application.ops_url}[/]   data [cyan]{settings.data}[/]")
+    err.print(
+        f"  broker [cyan]{broker}[/]   ops [cyan]{application.ops_url}[/]   data [cyan]{settings.data}[/]"
+    )
     err.print("  ready; stop with Ctrl-C")
     await application.run_until_signalled()
     err.print("stopped; nothing in hand was lost")

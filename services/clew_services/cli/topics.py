@@ -37,12 +37,18 @@ def list_(json: JsonOption = False) -> None:
 
 @app.command()
 def create(
-    admin: Annotated[str, typer.Option(help="Admin API of the broker. [default: CLEW_PULSAR_ADMIN_URL]")] = "",
+    admin: Annotated[
+        str, typer.Option(help="Admin API of the broker. [default: CLEW_PULSAR_ADMIN_URL]")
+    ] = "",
 ) -> None:
     """Make tenant, namespace, topics and subscriptions; what exists stays as it is."""
     settings = load(pulsar_admin_url=admin or None)
     if not settings.pulsar_admin_url:
-        fail("bad-setting", "set CLEW_PULSAR_ADMIN_URL (or --admin) to the broker's admin API, http://host:8080", 2)
+        fail(
+            "bad-setting",
+            "set CLEW_PULSAR_ADMIN_URL (or --admin) to the broker's admin API, http://host:8080",
+            2,
+        )
     made = start(_create(settings))
     out.print(f"{made} topics with their subscriptions are there, in {settings.tenant}/{settings.namespace}")
 

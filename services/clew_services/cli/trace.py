@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from clew_services.cli.common import CollectionOption, DataOption, JsonOption, emit_json, fail, load, out, start
+from clew_services.cli.common import (
+    CollectionOption,
+    DataOption,
+    JsonOption,
+    emit_json,
+    fail,
+    load,
+    out,
+    start,
+)
 from clew_services.cli.connect import traces_of
 from clew_services.cli.trace_view import render, render_list
 from clew_services.ports import TraceRow, TraceStore
@@ -73,5 +82,7 @@ async def tree_of(store: TraceStore, collection: str, uri: str) -> TraceTree | N
     if not quads:
         return None
     tree = read_trace(quads)
-    children = {name: child for name in tree.traces if (child := await tree_of(store, collection, name)) is not None}
+    children = {
+        name: child for name in tree.traces if (child := await tree_of(store, collection, name)) is not None
+    }
     return graft(tree, children)

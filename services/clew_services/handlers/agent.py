@@ -84,7 +84,9 @@ class Think:
         check_question(request.question)
         number = len(request.history) + 1
         if number > self.max_iterations:
-            return self._conclude(request, Concluded(answer=TOO_MANY, after=number - 1, reason="max-iterations"))
+            return self._conclude(
+                request, Concluded(answer=TOO_MANY, after=number - 1, reason="max-iterations")
+            )
         tools = self._tools(request)
         thought = await self.thinker.think(request.question, request.history, tools, _silent)
         if thought.final is not None:

@@ -16,6 +16,7 @@ from clew_services.core.trail import latest
 from clew_services.runtime.outcome import Outcome, Send
 
 if TYPE_CHECKING:
+    from clew_schema.facts import Outcome as RunOutcome
     from clew_schema.grading import GradingResponse
     from clew_schema.retrieval import DocumentRagQuery
     from clew_services.ports import Emit, Writer
@@ -55,8 +56,10 @@ class FollowRoute:
             fact = await self._answer(graded, decided, emit)
         elif decided.route in {"clarify", "scope_select"}:
             question = clarification(decided.grade, decided.route)
-            needed = "needs_clarification" if decided.route == "clarify" else "needs_scope_selection"
-            fact = AnswerWritten(outcome=needed, text=question)
+            asks: RunOutcome = (
+                "needs_clarification" if decided.route == "clarify" else "needs_scope_selection"
+            )
+            fact = AnswerWritten(outcome=asks, text=question)
         else:
             fact = AnswerWritten(outcome="no_knowledge", text=NO_KNOWLEDGE)
         options = decided.grade.hitl_options if fact.outcome.startswith("needs_") else ()

@@ -72,7 +72,10 @@ class Metrics:
             registry=self.registry,
         )
         self.braked = Gauge(
-            "clew_brake_on", "1 while a step's consumer is stopped by its brake", ["step"], registry=self.registry
+            "clew_brake_on",
+            "1 while a step's consumer is stopped by its brake",
+            ["step"],
+            registry=self.registry,
         )
 
     def text(self) -> bytes:

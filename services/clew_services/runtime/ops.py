@@ -61,7 +61,13 @@ class OpsServer:
     def __init__(self, app: Starlette, host: str = "127.0.0.1", port: int = 0) -> None:
         """Nothing listens before ``start``."""
         config = uvicorn.Config(
-            app, host=host, port=port, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2
+            app,
+            host=host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=2,
         )
         self._server = _Quiet(config)
         self._task: asyncio.Task[None] | None = None

@@ -64,12 +64,18 @@ class Packer:
 
     def outcome(self, handling: Handling, outcome: Outcome) -> tuple[Outgoing, ...]:
         """Everything the step publishes, in the order in which one topic's messages must stay. Raises TooLarge."""
-        opening = handling.step.caller.opening(handling.run) if handling.step.caller and handling.run else None
+        opening = (
+            handling.step.caller.opening(handling.run) if handling.step.caller and handling.run else None
+        )
         decided = (opening, *outcome.facts) if opening else outcome.facts
         facts = tuple(_stamped(fact, handling) for fact in decided)
-        return self._numbered(handling, (*self._explained(handling, facts), *self._sent(handling, outcome, facts)))
+        return self._numbered(
+            handling, (*self._explained(handling, facts), *self._sent(handling, outcome, facts))
+        )
 
-    def failure(self, handling: Handling, error: Exception, letter: DeadLetter | None) -> tuple[Outgoing, ...]:
+    def failure(
+        self, handling: Handling, error: Exception, letter: DeadLetter | None
+    ) -> tuple[Outgoing, ...]:
         """The failure explained, the caller told, and the letter kept."""
         told = told_error(error)
         out: list[_Draft] = []
@@ -81,7 +87,9 @@ class Packer:
             out += self._explained(handling, facts)
             address = self._address(handling)
             response = caller.failure(
-                told, address.state if address else "", streaming=bool(handling.run and handling.run.wants_stream)
+                told,
+                address.state if address else "",
+                streaming=bool(handling.run and handling.run.wants_stream),
             )
             out.append(self._response(handling, response, facts, address))
         if (tell := handling.step.on_failure) is not None:

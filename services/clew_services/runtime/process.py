@@ -15,7 +15,7 @@ from clew_schema import ids
 from clew_schema.base import RunMessage
 from clew_schema.envelope import Envelope
 from clew_schema.limits import DEFAULT_COLLECTION
-from clew_services.core.retry import Answer, Bury, Retry, RetryPolicy, judge
+from clew_services.core.retry import Bury, Retry, RetryPolicy, judge
 from clew_services.errors import DeadlineExceeded, Forbidden, Unreadable
 from clew_services.ports import Record
 from clew_services.runtime.pack import Handling, Packer
@@ -41,7 +41,7 @@ class Processor:
     clock: Clock
     packer: Packer
     observer: Observer
-    policy: RetryPolicy = RetryPolicy()
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
     silent_sessionless: bool = False
     _in_hand: dict[tuple[str, str], asyncio.Future[None]] = field(default_factory=dict)
 
@@ -159,19 +159,18 @@ class Processor:
     ) -> Sequence[Outgoing]:
         """What has to be published because handling failed: a delayed copy, or the news of it."""
         verdict = judge(error, handling.envelope.attempt, self.policy, message_id=handling.cause)
-        match verdict:
-            case Retry(after_seconds):
-                self.observer.retried(handling, error, after_seconds)
-                due = int((self.clock.now() + after_seconds) * 1000)
-                return (self.packer.retry(handling, delivery, due),)
-            case Answer():
-                brake.release()
-                self.observer.refused(handling, error)
-                letter = None
-            case Bury():
-                brake.pull()
-                self.observer.buried(handling, error)
-                letter = self.packer.letter(handling, delivery, error)
+        if isinstance(verdict, Retry):
+            self.observer.retried(handling, error, verdict.after_seconds)
+            due = int((self.clock.now() + verdict.after_seconds) * 1000)
+            return (self.packer.retry(handling, delivery, due),)
+        letter = None
+        if isinstance(verdict, Bury):
+            brake.pull()
+            self.observer.buried(handling, error)
+            letter = self.packer.letter(handling, delivery, error)
+        else:
+            brake.release()
+            self.observer.refused(handling, error)
         try:
             outputs = self.packer.failure(handling, error, letter)
         except Exception as second:  # noqa: BLE001 - a failure that cannot be told must not loop: keep the letter

@@ -26,7 +26,9 @@ class Service:
     longest time a broker may hold one back.
     """
 
-    def __init__(self, steps: Sequence[Step[Any]], processor: Processor, *, retention: float = 86_400.0) -> None:
+    def __init__(
+        self, steps: Sequence[Step[Any]], processor: Processor, *, retention: float = 86_400.0
+    ) -> None:
         """Nothing runs before ``start``."""
         self.consumers = [Consumer(step, processor) for step in steps]
         self._processor = processor
@@ -81,6 +83,8 @@ class Service:
     async def _prune(self) -> None:
         while True:
             await self._processor.clock.sleep(PRUNE_EVERY)
-            with suppress(ClewError):  # the next round tries again; the ledger's own failures show in settling
+            with suppress(
+                ClewError
+            ):  # the next round tries again; the ledger's own failures show in settling
                 gone = await self._processor.ledger.prune(self._processor.clock.now() - self._retention)
                 self._processor.observer.event("ledger_pruned", records=gone)

@@ -23,9 +23,9 @@ M = TypeVar("M", bound=Message)
 class Step(Generic[M]):
     """``name`` is ``service.step`` and names the subscription, the ledger's rows, metrics and activities.
 
-    ``handle`` takes the body; ``stream`` instead of it also takes an Emit, ``progress`` a Tell. ``caller`` says how the one who
-    asked is spoken to; null for steps outside of runs, which tell of a failure with ``on_failure`` (its body is
-    null when it was unreadable). ``recorded`` false: doing it twice changes
+    ``handle`` takes the body; ``stream`` instead of it also takes an Emit, ``progress`` a Tell. ``caller`` says how
+    the one who asked is spoken to; null for steps outside of runs, which tell of a failure with
+    ``on_failure`` (its body is null when it was unreadable). ``recorded`` false: doing it twice changes
     nothing, so the ledger is not asked.
     """
 
