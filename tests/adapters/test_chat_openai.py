@@ -317,6 +317,18 @@ async def test_the_key_is_in_no_message(status: int) -> None:
     assert len(message) < 320
 
 
+async def test_a_key_that_looks_like_none_is_not_shown_either() -> None:
+    body = b'{"detail": "plainword123 is not allowed"}'
+    client = ModelClient(
+        base_url="http://model.test",
+        clock=ManualClock(),
+        api_key=" plainword123\n",  # as files of secrets end
+        transport=httpx.MockTransport(lambda _: httpx.Response(403, content=body)),
+    )
+    with pytest.raises(ModelRefused, match=r'HTTP 403: \{"detail": "\*\*\* is not allowed"\}'):
+        await OpenAIChat(client, model="m").complete(PROMPT)
+
+
 async def test_a_key_at_the_cut_is_not_shown_in_part() -> None:
     chat, _ = chat_of(Fault(500, body=("x" * 190 + " " + KEY).encode()))
     with pytest.raises(ModelFailed) as caught:
@@ -391,7 +403,8 @@ async def test_no_more_calls_at_a_time_than_allowed() -> None:
         return httpx.Response(200, json=completion("x"))
 
     chat = chat_to(httpx.MockTransport(handler), concurrency=3)
-    await asyncio.gather(*(chat.complete(PROMPT) for _ in range(10)))
+    async with asyncio.timeout(5):
+        await asyncio.gather(*(chat.complete(PROMPT) for _ in range(10)))
     assert most == 3
 
 
@@ -399,7 +412,8 @@ async def test_streams_that_are_left_give_their_slot_back() -> None:
     chat, _ = chat_of("a b c", "d", concurrency=1)
     async with aclosing(chat.stream(PROMPT)) as stream:
         await anext(stream)
-    assert (await chat.complete(PROMPT)).text == "d"
+    async with asyncio.timeout(5):
+        assert (await chat.complete(PROMPT)).text == "d"
 
 
 async def test_a_service_that_is_down_is_left_alone_for_a_while() -> None:
@@ -540,6 +554,7 @@ def decoded(chunks: list[bytes]) -> list[str]:
     [
         (b"data: a\n\ndata:b\n\n", ["a", "b"]),
         (b"data: a\r\n\r\ndata: b\r\rdata: c", ["a", "b", "c"]),
+        (b"data: a\r\ndata: b\r\n\r\n", ["a\nb"]),
         (b"\xef\xbb\xbfdata: a\n\n", ["a"]),
         (b"event: x\nid: 1\n: hello\nretry: 5\ndata: a\ndata: b\n\n: bye\n\n", ["a\nb"]),
         ("data: \u2028\x85\x0b\n\n".encode(), ["\u2028\x85\x0b"]),
