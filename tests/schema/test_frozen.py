@@ -10,6 +10,8 @@ from clew_schema.export import FROZEN, differences, main, rendered
 from clew_schema.topics import TOPICS, Topic
 from tests.translators.reference import Observed, captured
 
+SCHEMAS = {name.removesuffix(".json"): json.loads(text) for name, text in rendered().items()}
+
 
 def test_the_frozen_schemas_are_the_exported_ones() -> None:
     """When this fails on purpose: `python -m clew_schema.export`, and say in the changelog what changed."""
@@ -22,7 +24,7 @@ def test_there_is_one_for_every_topic() -> None:
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_a_schema_names_its_topic_and_every_field(topic: Topic[Any]) -> None:
-    schema = json.loads(rendered()[f"{topic.name}.json"])
+    schema = SCHEMAS[topic.name]
     assert schema["$id"] == f"urn:clew:topic:{topic.name}"
     assert schema["title"] == topic.body.__name__
     assert set(schema["properties"]) == set(topic.body.model_fields)
@@ -30,8 +32,7 @@ def test_a_schema_names_its_topic_and_every_field(topic: Topic[Any]) -> None:
 
 
 def test_no_field_must_be_there_so_that_old_producers_are_read() -> None:
-    required = {topic.name: json.loads(rendered()[f"{topic.name}.json"]).get("required") for topic in TOPICS}
-    assert set(required.values()) == {None}
+    assert [name for name, schema in SCHEMAS.items() if "required" in schema] == []
 
 
 @pytest.mark.parametrize("seen", list(captured()), ids=lambda seen: seen.body.__name__)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew_schema import AgentRequest, AgentResponse, DocumentRagQuery, GradingRequest
+from clew_schema import AgentRequest, AgentResponse, AgentStep, DocumentRagQuery, GradingRequest
 from clew_schema.base import Message
 from clew_schema.services import TextCompletionRequest
 from clew_schema.topics import AGENT_REQUEST, TOPICS
@@ -50,6 +50,16 @@ def test_unknown_fields_are_ignored_and_absent_ones_have_defaults() -> None:
 
 def test_text_is_utf_8_not_escaped() -> None:
     assert "答案".encode() in encode(AgentRequest(question="答案"))
+
+
+def test_half_a_character_does_not_lose_the_message() -> None:
+    message = AgentRequest(
+        question="cut \ud83d", history=(AgentStep(arguments={"\ude00": "a\ud83d\ude00b"}),)
+    )
+    step = AgentStep(arguments={"\ufffd": "a😀b"})
+    assert decode(AgentRequest, encode(message)) == AgentRequest(question="cut \ufffd", history=(step,))
+    completion = TextCompletionRequest(schema_text="\ud83d")
+    assert decode(TextCompletionRequest, encode(completion)).schema_text == "\ufffd"
 
 
 def test_the_field_that_is_called_schema() -> None:
@@ -98,6 +108,7 @@ def test_the_field_that_is_called_schema() -> None:
         (b'{"unknown":' + b'{"a":' * 5000 + b"1" + b"}" * 5001, ""),
         (b'{"trail":[{"kind":"invented"}]}', "trail.0"),
         (b'{"trail":[{}]}', "trail.0"),
+        (b'{"trail":[{"kind":"question_asked","query":"q"}]}', "trail.0.question_asked.mechanism"),
     ],
     ids=lambda value: repr(value[:40]),
 )

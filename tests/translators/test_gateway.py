@@ -260,6 +260,10 @@ def test_what_services_tell_each_other_is_not_shown() -> None:
         ("agent", {}, "question"),
         ("agent", {"question": None}, "question"),
         ("agent", {"question": "q", "streaming": "yes"}, "streaming"),
+        ("agent", {"question": "\ud800"}, "question"),
+        ("document-rag", {"query": "q", "session_id": "\ud800"}, "session_id"),
+        ("agent", {"question": "q", "history": [{"arguments": {"k": "\ud800"}}]}, "history"),
+        ("triples", {"s": {"t": "l", "v": "\ud800"}}, "s"),
         ("agent", {"question": "q", "collection": None}, "collection"),
         ("agent", {"question": "q", "group": "all"}, "group"),
         ("document-rag", {}, "query"),
@@ -284,6 +288,9 @@ def test_what_services_tell_each_other_is_not_shown() -> None:
         ("embeddings", {"texts": "t"}, "texts"),
         ("document-embeddings", {"vector": ["x"]}, "vector.0"),
         ("reranker", {"queries": [{"query_id": 0}]}, "queries.0.query_id"),
+        ("triples", {"s": None, "limit": -1.0}, "limit"),
+        ("prompt", {"id": "x", "variables": {"a": float("nan")}}, "variables.a"),
+        ("tool", {"name": "n", "parameters": {"a": float("inf")}}, "parameters"),
         ("agent", [], ""),
         ("agent", None, ""),
         ("agent", "q", ""),
@@ -294,6 +301,27 @@ def test_a_request_that_makes_no_sense_names_its_key(name: str, request_: object
         decode_request(name, request_)
     assert refused.value.field == field
     assert len(str(refused.value)) < 250
+
+
+@pytest.mark.parametrize(
+    ("name", "response", "field"),
+    [
+        ("graph-rag", {"sources": "none"}, "sources"),
+        ("graph-embeddings", {"entities": {"entity": 1}}, "entities"),
+        ("graph-embeddings", {"entities": ["urn:x"]}, "entities.0"),
+        ("graph-embeddings", {"entities": [{"entity": {"t": "?"}}]}, "entities.0.entity.t"),
+        ("agent", {"explain_triples": [{"s": 1}]}, "explain_triples.0.s"),
+        ("agent", {"explain_triples": 5}, "explain_triples"),
+        ("agent", {"error": "boom"}, "error"),
+        ("document-rag", {"outcome": "surprise"}, "outcome"),
+        ("document-rag", {"in_token": b"1"}, "in_token"),
+        ("document-rag", {"in_token": 10**40 + 0.5}, "in_token"),
+    ],
+)
+def test_a_response_that_makes_no_sense_names_its_key(name: str, response: object, field: str) -> None:
+    with pytest.raises(NotThisMessage) as refused:
+        decode_response(name, response)
+    assert refused.value.field == field
 
 
 def test_a_response_that_holds_no_json_where_it_should_is_refused() -> None:

@@ -4,7 +4,7 @@ import pyoxigraph
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rdflib import BNode, Dataset, Literal, URIRef
+from rdflib import BNode, Dataset, Literal, URIRef, Variable
 from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
 from rdflib.namespace import RDF, XSD
 
@@ -221,6 +221,8 @@ def test_any_text_of_the_grammar_s_own_characters(text: str) -> None:
         (Triple(s=S, p=P, o=literal("x", datatype=str(RDF.langString))), "needs a language"),
         (Triple(s=S, p=P, o=literal("x", datatype="d")), "'d' is no absolute IRI"),
         (Triple(s=S, p=P, o=Term(type="t")), "quoted triple"),
+        (Triple(s=S, p=P, o=literal("\ud800")), "half a character"),
+        (Triple(s=S, p=P, o=iri("urn:\ud800")), "is no absolute IRI"),
     ],
 )  # fmt: skip
 def test_it_is_refused_in_text_and_in_rdflib(triple: Triple, problem: str) -> None:
@@ -265,3 +267,10 @@ def test_a_triple_without_a_graph_stands_in_the_default_graph() -> None:
 def test_rdflib_cannot_hold_a_quoted_triple() -> None:
     with pytest.raises(NotRdf, match="rdflib cannot hold a quoted triple"):
         to_rdflib([Triple(s=S, p=P, o=quoted(Triple(s=S, p=P, o=OBJECT)))])
+
+
+def test_a_dataset_of_rdflib_may_hold_what_is_no_rdf() -> None:
+    dataset = Dataset()
+    dataset.add((URIRef("urn:s"), URIRef("urn:p"), Variable("x")))
+    with pytest.raises(NotRdf, match="Variable is no term of RDF"):
+        from_rdflib(dataset)

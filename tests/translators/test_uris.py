@@ -55,7 +55,10 @@ def test_the_names_that_no_vector_has() -> None:
     assert [name("1") for name in named] == ["urn:page:1", "urn:section:1", "urn:chunk:1", "urn:image:1"]
 
 
-@given(session=TEXT.filter(bool), other=TEXT.filter(bool), mechanism=st.sampled_from(MECHANISMS))
+ANY_TEXT = st.one_of(TEXT, st.sampled_from(["\ud800", "a/b", "a%2Fb"])).filter(bool)
+
+
+@given(session=ANY_TEXT, other=ANY_TEXT, mechanism=st.sampled_from(MECHANISMS))
 def test_any_session_has_a_name_of_its_own(session: str, other: str, mechanism: Mechanism) -> None:
     question = uris.question_of(mechanism, session)
     assert is_iri(question)

@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from clew_schema.base import Message
 from clew_schema.topics import Topic
@@ -30,8 +31,16 @@ _LARGEST = 2**63
 
 
 def encode(message: Message) -> bytes:
-    """The body that carries ``message``; decoding it gives an equal message."""
-    return message.model_dump_json(by_alias=True).encode()
+    """The body that carries ``message``; decoding it gives an equal message.
+
+    One thing UTF-8 cannot carry: half a character, which models leave behind when their text is cut. It is
+    replaced by U+FFFD, so that an answer is not lost for it.
+    """
+    try:
+        return message.model_dump_json(by_alias=True).encode()
+    except PydanticSerializationError:
+        text = json.dumps(message.model_dump(by_alias=True), ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def decode(what: Topic[M] | type[M], payload: bytes) -> M:

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
 from pydantic import ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from clew_schema.base import Message
 from clew_schema.errors import Error
@@ -93,9 +93,11 @@ def decode_shape(shape: Shape[M], data: object) -> M:
         elif name in shape.required:
             raise NotThisMessage(shape.name, key, "is missing")
     try:
-        return shape.model.model_validate(values, by_name=True)
+        message = shape.model.model_validate(values, by_name=True)
     except ValidationError as error:
         raise refusal(shape.name, error, shape.spelled) from None
+    _check_text(shape, message)
+    return message
 
 
 def outward(value: Any) -> Any:
@@ -109,6 +111,15 @@ def outward(value: Any) -> Any:
     if isinstance(value, tuple):
         return [outward(item) for item in value]
     return to_jsonable_python(value)
+
+
+def _check_text(shape: Shape[M], message: M) -> None:
+    """Refuse half a character (a lone surrogate, which Python reads from JSON): no bus and no store would take it."""
+    for name, key in shape.spelled.items():
+        try:
+            to_json(getattr(message, name))
+        except PydanticSerializationError:
+            raise NotThisMessage(shape.name, key, "holds half a character (a lone surrogate)") from None
 
 
 def _is_written(shape: Shape[M], name: str, value: object) -> bool:

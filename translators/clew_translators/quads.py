@@ -39,6 +39,7 @@ MAX_NESTING = 64
 # --- writing N-Quads ------------------------------------------------------------------------------
 
 _ESCAPES = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\f", '"': '\\"', "\\": "\\\\"}
+_HALF = re.compile("[\ud800-\udfff]")
 _TO_ESCAPE = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
@@ -88,7 +89,9 @@ def _quoted(term: Term, depth: int) -> Triple:
 
 
 def _literal_kind(term: Term) -> tuple[str, str]:
-    """Language and datatype of a literal: at most one of them."""
+    """Language and datatype of a literal: at most one of them. Refuses a value that is no text, as well."""
+    if _HALF.search(term.value):
+        raise NotRdf("a literal holds half a character (a lone surrogate)")
     if term.language:
         if not is_language_tag(term.language):
             raise NotRdf(f"{found(term.language)} is no language tag")

@@ -32,7 +32,7 @@ _SITE = "https://trustgraph.ai/"
 
 def encode_session(session_id: str) -> str:
     """``session_id`` as it stands in a URI: a uuid as it is, anything else percent-encoded."""
-    return quote(session_id, safe="")
+    return quote(session_id, safe="", errors="surrogatepass")
 
 
 # --- a run and its steps, as the seed names them --------------------------------------------------
@@ -48,7 +48,7 @@ def run_of(uri: str) -> tuple[Mechanism, str] | None:
     for mechanism, prefix in _QUESTION.items():
         if uri.startswith(prefix):
             session = uri.removeprefix(prefix).partition("/")[0]
-            return (mechanism, unquote(session)) if session else None
+            return (mechanism, unquote(session, errors="surrogatepass")) if session else None
     return None
 
 
