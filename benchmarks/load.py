@@ -38,15 +38,16 @@ class Counting:
     """A bus that counts what is published through it."""
 
     def __init__(self, bus: Bus) -> None:
-        self._bus = bus
         self.published = 0
+        self._publish = bus.publish
+        self.subscribe = bus.subscribe
+        self.unsubscribe = bus.unsubscribe
+        self.ping = bus.ping
+        self.close = bus.close
 
     async def publish(self, message: Outgoing) -> None:
         self.published += 1
-        await self._bus.publish(message)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._bus, name)
+        await self._publish(message)
 
 
 async def load(bus: Counting, client: Client, *, clients: int, requests: int, collection: str) -> Figures:
