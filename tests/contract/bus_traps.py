@@ -9,6 +9,7 @@ import hmac
 import json
 
 import _pulsar
+import httpx
 import pulsar
 import pulsar.asyncio
 import pytest
@@ -193,6 +194,24 @@ def token_settings() -> dict[str, str]:
         "brokerClientAuthenticationPlugin": "org.apache.pulsar.client.impl.auth.AuthenticationToken",
         "brokerClientAuthenticationParameters": f"token:{token(SECRET, 'admin')}",
     }
+
+
+class GuardedPulsar(Pulsar):
+    """A server that lets nobody in without a token, the launcher's own question included."""
+
+    def __init__(self) -> None:
+        super().__init__(settings=token_settings())
+
+    def ready(self) -> bool:
+        headers = {"Authorization": f"Bearer {token(SECRET, 'admin')}"}
+        try:
+            answers = [
+                httpx.get(f"{self.admin_url}/admin/v2/{path}", headers=headers, timeout=5).status_code
+                for path in ("brokers/health", "namespaces/public/default")
+            ]
+        except httpx.TransportError:
+            return False
+        return answers == [200, 200]
 
 
 class TokenTraps:

@@ -41,7 +41,7 @@ from clew_services.adapters.pulsar_lite import PulsarLite  # noqa: E402 - what i
 from tests.contract.bus_basics import Basics  # noqa: E402
 from tests.contract.bus_brokers import Broker, InMemory, Lite, Real  # noqa: E402
 from tests.contract.bus_durability import Durability  # noqa: E402
-from tests.contract.bus_traps import PulsarTraps, TokenTraps, token_settings  # noqa: E402
+from tests.contract.bus_traps import GuardedPulsar, PulsarTraps, TokenTraps  # noqa: E402
 from tests.servers.pulsar import Pulsar  # noqa: E402
 
 
@@ -54,8 +54,7 @@ def killable() -> Iterator[Pulsar]:
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Pulsar]:
-    """A server that lets nobody in without a token."""
-    with Pulsar(settings=token_settings()) as server:
+    with GuardedPulsar() as server:
         yield server
 
 

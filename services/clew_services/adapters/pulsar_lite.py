@@ -108,7 +108,7 @@ class PulsarLite:
             if self._child is not None and self._child.poll() is None:
                 self._child.kill()
 
-    async def ready(self, timeout: float = READY_SECONDS) -> None:  # noqa: ASYNC109 - the caller's patience
+    async def ready(self, timeout: float = READY_SECONDS) -> None:
         """Return once the broker answers. Raises BusFailed when it did not within ``timeout`` seconds or gave up."""
         limit = time.monotonic() + timeout
         while not await asyncio.to_thread(answers, self._port or 0):
