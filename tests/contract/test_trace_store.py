@@ -22,7 +22,7 @@ from clew_schema.facts import Fact
 from clew_schema.rdf import Metadata, Triple, Triples, blank, iri, literal, quoted
 from clew_services.adapters.trace_http import HttpTraceStore
 from clew_services.adapters.trace_memory import MemoryTraceStore
-from clew_services.adapters.trace_oxigraph import OxigraphTraceStore, folder_name
+from clew_services.adapters.trace_oxigraph import BULK, OxigraphTraceStore, folder_name
 from clew_services.errors import Forbidden, StoreFailed, Unreadable
 from clew_services.handlers.trace_store import StoreTriples
 from clew_services.ports import TraceRow, TraceStore
@@ -55,7 +55,6 @@ class Both:
 MAKERS: dict[str, Callable[[Path], TraceStore]] = {
     "memory": lambda _: MemoryTraceStore(),
     "oxigraph": lambda folder: OxigraphTraceStore(folder / "traces"),
-    "oxigraph, one dataset open": lambda folder: OxigraphTraceStore(folder / "traces", open_datasets=1),
     "http": lambda folder: Both(OxigraphTraceStore(folder / "traces")),
 }
 
@@ -263,6 +262,28 @@ async def test_a_batch_that_is_no_rdf_is_refused_and_harms_no_other(tmp_path: Pa
     assert [type(result) for result in results] == [type(None), Unreadable, type(None)]
     assert f"a batch of {RUN} is no RDF: no iri at all" in str(results[1])
     assert [row.session_uri[-1] for row in await store.list("manuals")] == ["b", "a"]
+    await store.close()
+
+
+async def test_more_collections_than_datasets_may_be_open(tmp_path: Path) -> None:
+    store = OxigraphTraceStore(tmp_path, open_datasets=1)
+    for _ in range(2):
+        for name in ("a", "b", "c"):
+            await store.add([asked(name, 0, collection=name)])
+            assert [row.query for row in await store.list(name)] == [f"question {name}"]
+    await store.close()
+
+
+async def test_a_backlog_is_loaded_in_bulk(tmp_path: Path) -> None:
+    store = OxigraphTraceStore(tmp_path)
+    await store.add([asked("before", 0)])
+    batches = [batch for n in range(60) for batch in runs.told(runs.DOCUMENT_STEPS, session_id=str(n))]
+    assert sum(len(batch.triples) for batch in batches) > BULK
+    await store.add(batches)
+    await store.add(batches[:3])
+    assert len(await store.list("manuals", limit=100)) == 61
+    quads = await store.run("manuals", "urn:trustgraph:docrag:59")
+    assert shown(quads) == once(runs.told(runs.DOCUMENT_STEPS, session_id="59"))
     await store.close()
 
 
