@@ -13,7 +13,6 @@ import numpy as np
 
 from clew_services.adapters.milvus_schema import (
     DENSE,
-    HNSW_ROWS,
     OUTPUT_FIELDS,
     PROPERTY,
     SPARSE,
@@ -41,16 +40,18 @@ class MilvusCalls:
     """The calls, with what they all need. Use ``connected`` to make one for a server.
 
     ``lite``: the engine is milvus-lite, in this process or in a ``milvus-lite server``. ``analyzer`` splits the
-    texts of new collections. ``timeout`` bounds a call, in seconds.
+    texts of new collections. ``timeout`` bounds a call, in seconds. Above ``hnsw_rows`` rows milvus-lite gets
+    IVF_FLAT in place of HNSW: as fast to search, and built in seconds where HNSW takes minutes.
     """
 
     capabilities: Capabilities
     lite: bool
     analyzer: str
     timeout: float
+    hnsw_rows: int
 
     @classmethod
-    def connected(cls, client: MilvusClient, *, analyzer: str, timeout: float) -> MilvusCalls:
+    def connected(cls, client: MilvusClient, *, analyzer: str, timeout: float, hnsw_rows: int) -> MilvusCalls:
         """Find out what the server is and can do. ``analyzer`` ``auto`` becomes the best it has.
 
         The version decides, and where it claims BM25, a probe: a collection that is dropped again.
@@ -59,15 +60,17 @@ class MilvusCalls:
         if server.startswith("milvus_lite"):
             if analyzer == "auto":
                 analyzer = "jieba" if importlib.util.find_spec("jieba") else "standard"
-            return cls(Capabilities(server=server), lite=True, analyzer=analyzer, timeout=timeout)
+            return cls(Capabilities(server=server), True, analyzer, timeout, hnsw_rows)
         analyzer = "english" if analyzer == "auto" else analyzer
         version = re.match(r"v?(\d+)\.(\d+)", server)
         old = version is not None and (int(version[1]), int(version[2])) < _BM25_SINCE
         bm25 = not old and _keeps_functions(client, analyzer, timeout)
-        return cls(Capabilities(bm25=bm25, server=server), lite=False, analyzer=analyzer, timeout=timeout)
+        return cls(Capabilities(bm25=bm25, server=server), False, analyzer, timeout, hnsw_rows)
 
     def open(self, client: MilvusClient, name: str, info: CollectionInfo | None = None) -> Stored:
         """Find the collection or, given ``info``, make it; make the indexes that it lacks; load it."""
+        from pymilvus.exceptions import MilvusException
+
         physical = collection_name(name)
         if not client.has_collection(physical, timeout=self.timeout):
             if info is None:
@@ -75,22 +78,24 @@ class MilvusCalls:
             # In three steps: pymilvus's single one polls for half a second.
             words = self.analyzer if self.capabilities.bm25 else None
             made = schema(client, info, words=words)
-            client.create_collection(
-                physical,
-                schema=made,
-                properties={PROPERTY: note(info)},
-                consistency_level="Bounded",
-                timeout=self.timeout,
-            )
+            try:
+                client.create_collection(
+                    physical,
+                    schema=made,
+                    properties={PROPERTY: note(info)},
+                    consistency_level="Bounded",
+                    timeout=self.timeout,
+                )
+            except MilvusException:
+                # Another process may have made it since we looked.
+                if not client.has_collection(physical, timeout=self.timeout):
+                    raise
         found = stored(client.describe_collection(physical, timeout=self.timeout))
         if found is None or found.info.name != name:
             raise RetrievalFailed(
                 f"the Milvus collection {physical!r} is not one that Clew made for {name!r}"
             )
-        fields = [DENSE, SPARSE] if found.bm25 else [DENSE]
-        missing = [field for field in fields if field not in client.list_indexes(physical)]
-        if missing:
-            client.create_index(physical, index_params(client, missing), sync=False, timeout=self.timeout)
+        self._index(client, physical, "HNSW", bm25=found.bm25)
         # milvus-lite forgets what was loaded; a server does no work for what is loaded already.
         client.load_collection(physical, timeout=self.timeout)
         self._warm(client, physical, bm25=found.bm25)
@@ -105,13 +110,20 @@ class MilvusCalls:
             self.count(client, collection, "")
             return
         rows = int(client.get_collection_stats(physical, timeout=self.timeout)["row_count"])
-        if rows > HNSW_ROWS and self._index_type(client, physical) == "HNSW":
+        if rows > self.hnsw_rows and self._index_type(client, physical) == "HNSW":
             client.release_collection(physical, timeout=self.timeout)
             client.drop_index(physical, DENSE, timeout=self.timeout)
-            params = index_params(client, [DENSE], "IVF_FLAT")
-            client.create_index(physical, params, sync=False, timeout=self.timeout)
+            self._index(client, physical, "IVF_FLAT", bm25=bm25)
             client.load_collection(physical, timeout=self.timeout)
         self._warm(client, physical, bm25=bm25)
+
+    def _index(self, client: MilvusClient, physical: str, dense: str, *, bm25: bool) -> None:
+        """Make the indexes that are missing: all at first, some after a crash or a change."""
+        there = client.list_indexes(physical, timeout=self.timeout)
+        missing = [field for field in ([DENSE, SPARSE] if bm25 else [DENSE]) if field not in there]
+        if missing:
+            params = index_params(client, missing, dense)
+            client.create_index(physical, params, sync=False, timeout=self.timeout)
 
     def _warm(self, client: MilvusClient, physical: str, *, bm25: bool) -> None:
         # milvus-lite builds its BM25 index in the first search, up to seconds for 100,000 rows.

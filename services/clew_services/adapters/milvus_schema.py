@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 DENSE: Final = "dense"
 SPARSE: Final = "sparse"
-HNSW_ROWS: Final = 20_000
-"""Above this many rows milvus-lite gets IVF_FLAT: as fast to search, and built in seconds where HNSW takes minutes."""
 
 # milvus-lite accepts any name of an index, and cannot load the collection after its next start: so a closed list.
 DENSE_INDEXES: Final[Mapping[str, Mapping[str, int]]] = {

@@ -178,7 +178,7 @@ class SqlStore:
                 return self._transaction(jobs)
         except OperationalError as error:
             self._back_off()
-            return [self._failed(error)] * len(jobs)
+            return [self._failed(error) for _ in jobs]
         except StoreIncompatible as error:
             return [error] * len(jobs)
         except _ROW_ERRORS as error:

@@ -23,12 +23,14 @@ class _Collection:
     info: CollectionInfo
     leaves: dict[str, Leaf] = field(default_factory=dict)
     words: Bm25Index = field(default_factory=Bm25Index)
+    order: list[Leaf] = field(default_factory=list)
     matrix: npt.NDArray[np.float32] | None = None
-    """The unit vectors of ``leaves``, in their order; null after a change."""
+    """The unit vectors of ``order``, which is ``leaves`` in a row; null after a change."""
 
     def unit_vectors(self) -> npt.NDArray[np.float32]:
         if self.matrix is None:
-            vectors = [leaf.vector for leaf in self.leaves.values()]
+            self.order = list(self.leaves.values())
+            vectors = [leaf.vector for leaf in self.order]
             self.matrix = _unit(np.array(vectors, np.float32).reshape(-1, self.info.dimensions))
         return self.matrix
 
@@ -74,11 +76,10 @@ class MemoryVectors:
         _check_dimensions(found.info, vector)
         # A view may not change while its answer is put together: nothing awaits from here on.
         similarities = found.unit_vectors() @ _unit(np.asarray([vector], np.float32))[0]
-        best = np.argsort(-similarities, kind="stable")[: max(limit, 0)]
-        leaves = list(found.leaves.values())
+        leaves = found.order
         dense = [
             _hit(leaves[at].evidence, "dense", rank, float(np.clip(similarities[at], -1.0, 1.0)))
-            for rank, at in enumerate(best, start=1)
+            for rank, at in enumerate(_best(similarities, max(limit, 0)), start=1)
         ]
         words = found.words.search(text, max(limit, 0))
         bm25 = [
@@ -127,6 +128,18 @@ def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     unit = np.zeros_like(vectors)
     np.divide(vectors, lengths, out=unit, where=lengths > 0)
     return unit
+
+
+def _best(similarities: npt.NDArray[np.float32], limit: int) -> Sequence[int]:
+    """Where the ``limit`` largest are, largest first; of equals the first."""
+    if 0 < limit < len(similarities):
+        # Everything that is at least as good as the last one wanted, equals included; then few are sorted.
+        least = -np.partition(-similarities, limit - 1)[limit - 1]
+        candidates = np.flatnonzero(similarities >= least)
+    else:
+        candidates = np.arange(len(similarities))
+    best: list[int] = candidates[np.argsort(-similarities[candidates], kind="stable")][:limit].tolist()
+    return best
 
 
 def _check_dimensions(info: CollectionInfo, vector: Sequence[float]) -> None:

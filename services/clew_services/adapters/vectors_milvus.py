@@ -37,15 +37,25 @@ class MilvusVectors:
 
     ``analyzer`` splits texts into words, for collections made from now on: on milvus-lite ``standard`` or
     ``jieba`` (Chinese and everything else; the default where it is installed), on a server ``english`` (the
-    default), ``chinese`` or ``standard``. ``timeout`` bounds each call, in seconds.
+    default), ``chinese`` or ``standard``. ``timeout`` bounds each call, in seconds. A
+    milvus-lite collection of more than ``hnsw_rows`` rows is indexed by IVF_FLAT from its next ``flush`` on.
+
+    Two of these on one milvus-lite path share its server while both are in one process, until one is closed.
     """
 
     def __init__(
-        self, uri: str, *, token: str = "", analyzer: Analyzer = "auto", timeout: float = 30.0
+        self,
+        uri: str,
+        *,
+        token: str = "",
+        analyzer: Analyzer = "auto",
+        timeout: float = 30.0,
+        hnsw_rows: int = 20_000,
     ) -> None:
         self._connection = MilvusConnection(uri, token=token, timeout=timeout)
         self._analyzer = analyzer
         self._timeout = timeout
+        self._hnsw_rows = hnsw_rows
         self._opening = asyncio.Lock()
         self._calls: MilvusCalls | None = None
         self._known: dict[str, Stored] = {}
@@ -139,7 +149,10 @@ class MilvusVectors:
             if self._calls is None:
                 self._calls = await self._connection.call(
                     lambda client: MilvusCalls.connected(
-                        client, analyzer=self._analyzer, timeout=self._timeout
+                        client,
+                        analyzer=self._analyzer,
+                        timeout=self._timeout,
+                        hnsw_rows=self._hnsw_rows,
                     )
                 )
             return self._calls
