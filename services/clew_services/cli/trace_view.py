@@ -49,9 +49,7 @@ _STEP_STYLES: Mapping[str, str] = MappingProxyType(
         "failure": "bold red",
     }
 )
-_SHOWN_IN_TITLE = frozenset(
-    {"relevance", "answerability", "action", "query", "suggested route", "error", "by"}
-)
+_SHOWN_IN_TITLE = frozenset({"relevance", "answerability", "action", "suggested route", "error", "by"})
 _ASIDES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "retrieval": ("mode",),
@@ -122,7 +120,7 @@ def _grow(branch: Tree, tree: TraceTree) -> None:
         twig = branch.add(_title(step))
         aside = {*_ASIDES.get(step.kind, ()), *_SHOWN_IN_TITLE, "route", "confidence", "candidates", "rule"}
         for name, text in step.details:
-            plain = name == "ambiguity" and text == "none"
+            plain = (name, text) in {("ambiguity", "none"), ("query", tree.question)}
             if name not in aside and text and not plain:
                 shown = _readable(text) if name == "arguments" else text
                 twig.add(Text.assemble((f"{name}  ", "dim"), clipped(shown, LONG)))
