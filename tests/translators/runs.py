@@ -1,5 +1,6 @@
 """Runs as facts, for the tests of explanations and traces: questions to documents and to an agent, ended and not."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from clew_schema.evidence import Citation, Evidence, Grade, Retrieval
@@ -166,3 +167,21 @@ def quads_of(batches: list[Triples]) -> list[Triple]:
 
 DOCUMENT_BATCHES = told(DOCUMENT_STEPS)
 AGENT_BATCHES = told(AGENT_STEPS, "agent", AGENT_SESSION)
+
+
+def shown(quads: Iterable[Triple]) -> list[str]:
+    """Quads, to be compared whatever their order."""
+    return sorted(quad.model_dump_json() for quad in quads)
+
+
+def once(batches: list[Triples]) -> list[str]:
+    """What a store shows of ``batches``: several steps describe the same agents."""
+    return sorted(set(shown(quads_of(batches))))
+
+
+def asked(session: str, second: int, *, collection: str = "manuals", parent: str = "") -> Triples:
+    """The first batch of a run that was asked at ``second``."""
+    fact = ASKED.model_copy(
+        update={"query": f"question {session}", "parent_uri": parent, **at("document-rag.plan", second)}
+    )
+    return told(((fact,),), session_id=session, collection=collection)[0]
