@@ -36,7 +36,8 @@ from clew_services.runtime.clock import SystemClock
 from clew_services.runtime.observe import configure_logging
 from clew_services.runtime.service import Service
 from clew_services.settings import Settings
-from clew_services.wiring import Parts, steps_of
+from clew_services.steps import steps_of
+from clew_services.wiring import Parts
 
 SERVICES = ("document-rag", "grading")
 COLLECTION = "bench"

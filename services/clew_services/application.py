@@ -15,7 +15,8 @@ from clew_services.errors import BusFailed
 from clew_services.runtime.ops import OpsServer, ops_app
 from clew_services.runtime.service import Service
 from clew_services.runtime.trace_api import trace_routes
-from clew_services.wiring import SERVICES, Parts, steps_of
+from clew_services.steps import SERVICES, steps_of
+from clew_services.wiring import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

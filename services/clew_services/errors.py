@@ -27,6 +27,8 @@
 
 from typing import ClassVar
 
+from clew_schema.errors import Error
+
 
 class ClewError(Exception):
     """Base of all. ``type`` is what the caller reads in ``error.type``; ``str()`` is the message for people."""
@@ -159,3 +161,10 @@ class BusFailed(Transient):
     """The broker did not take or give a message."""
 
     type = "bus-failed"
+
+
+def told(error: Exception) -> Error:
+    """What a caller is told of ``error``. A bug's own text stays inside: it may hold anything."""
+    if isinstance(error, ClewError):
+        return Error(type=error.type, message=str(error) or error.type)
+    return Error(type=ClewError.type, message=f"internal error ({type(error).__name__}); the logs say more")

@@ -24,7 +24,8 @@ from clew_services.core.answer import Draft, Quote
 from clew_services.runtime.clock import SystemClock
 from clew_services.runtime.service import Service
 from clew_services.settings import Settings
-from clew_services.wiring import SERVICES, Parts, steps_of
+from clew_services.steps import SERVICES, steps_of
+from clew_services.wiring import Parts
 from clew_translators import bus as wire
 from clew_translators.trace import read_trace
 from clew_translators.trace_tree import TraceTree

@@ -10,7 +10,7 @@ from clew_services.application import Application
 from clew_services.cli.common import DataOption, err, fail, load, start
 from clew_services.runtime.observe import configure_logging
 from clew_services.settings import Settings
-from clew_services.wiring import SERVICES
+from clew_services.steps import SERVICES
 
 LogOption = Annotated[
     str | None, typer.Option("--log-level", help="debug, info, warning or error. [default: CLEW_LOG_LEVEL]")

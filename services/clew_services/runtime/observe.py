@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from clew_services.runtime.pack import told_error
+from clew_services.errors import told
 
 if TYPE_CHECKING:
+    from clew_services.runtime.handling import Handling
     from clew_services.runtime.outcome import Outcome
-    from clew_services.runtime.pack import Handling
     from clew_services.runtime.step import Step
 
 EventName = Literal[
@@ -137,7 +137,7 @@ class Observer:
             "warning",
             step=step.name,
             message_id=cause,
-            error_type=told_error(error).type,
+            error_type=told(error).type,
             error=str(error),
         )
 
@@ -150,9 +150,9 @@ class Observer:
         error: Exception,
         **values: object,
     ) -> None:
-        told = told_error(error)
+        news = told(error)
         self.metrics.messages.labels(handling.step.name, outcome).inc()
-        bug = told.type == "internal-error"
+        bug = news.type == "internal-error"
         self.event(
             name,
             level,
@@ -160,7 +160,7 @@ class Observer:
             session_id=handling.session_id,
             message_id=handling.cause,
             attempt=handling.envelope.attempt,
-            error_type=told.type,
+            error_type=news.type,
             error=str(error),
             **({"exc_info": error} if bug else {}),
             **values,

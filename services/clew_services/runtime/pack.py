@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from clew_schema import ids, topics
 from clew_schema.base import RunMessage
 from clew_schema.envelope import SEQUENCE, STREAM
-from clew_schema.errors import DeadLetter, Error
+from clew_schema.errors import DeadLetter
 from clew_schema.facts import RunFailed
 from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.errors import ClewError, TooLarge
+from clew_services.errors import TooLarge, told
 from clew_services.ports import Outgoing
+from clew_services.runtime.handling import Handling, iso
 from clew_translators import bus
 from clew_translators.explain import entity_uri, explain, question_uri
 from clew_translators.namespaces import GRAPH_RETRIEVAL
@@ -27,32 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from clew_schema.base import Message
-    from clew_schema.envelope import Envelope
     from clew_schema.facts import Fact
     from clew_schema.rdf import Triples
     from clew_schema.retrieval import ReturnAddress
     from clew_schema.topics import Topic, TopicSpace
     from clew_services.ports import Delivery
     from clew_services.runtime.outcome import Outcome, Send
-    from clew_services.runtime.step import Step
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handling:
-    """A message in hand: which step has it, whose effect it is, and of which run. Times are seconds since 1970.
-
-    ``run`` is null for a message that belongs to no run or could not be read.
-    """
-
-    step: Step[Any]
-    envelope: Envelope
-    cause: str
-    session_id: str
-    collection: str
-    run: RunMessage | None
-    started: float
-    body: Message | None = None
-    ended: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,23 +57,23 @@ class Packer:
         self, handling: Handling, error: Exception, letter: DeadLetter | None
     ) -> tuple[Outgoing, ...]:
         """The failure explained, the caller told, and the letter kept."""
-        told = told_error(error)
+        news = told(error)
         out: list[_Draft] = []
         caller = handling.step.caller
         if caller is not None:
             opening = caller.opening(handling.run) if handling.run else None
-            failed = RunFailed(mechanism=caller.mechanism, error_type=told.type, message=told.message)
+            failed = RunFailed(mechanism=caller.mechanism, error_type=news.type, message=news.message)
             facts = tuple(_stamped(fact, handling) for fact in ((opening, failed) if opening else (failed,)))
             out += self._explained(handling, facts)
             address = self._address(handling)
             response = caller.failure(
-                told,
+                news,
                 address.state if address else "",
                 streaming=bool(handling.run and handling.run.wants_stream),
             )
             out.append(self._response(handling, response, facts, address))
         if (tell := handling.step.on_failure) is not None:
-            send = tell(handling.body, told)
+            send = tell(handling.body, news)
             out.append(_Draft(self._topic(handling, send), send.body, send.topic.key_of(send.body)))
         if letter is not None:
             out.append(self._lettered(letter))
@@ -121,7 +101,7 @@ class Packer:
             properties=dict(delivery.properties),
             payload=payload,
             encoding=encoding,
-            error=told_error(error),
+            error=told(error),
             attempt=handling.envelope.attempt,
             buried_at=iso(handling.ended),
         )
@@ -265,18 +245,6 @@ class _Draft:
     body: Message
     key: str
     correlation: str = ""
-
-
-def told_error(error: Exception) -> Error:
-    """What a caller is told of ``error``. A bug's own text stays inside: it may hold anything."""
-    if isinstance(error, ClewError):
-        return Error(type=error.type, message=str(error))
-    return Error(type=ClewError.type, message=f"internal error ({type(error).__name__}); the logs say more")
-
-
-def iso(seconds: float) -> str:
-    """``seconds`` since 1970 as UTC in ISO 8601, with microseconds and a Z."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _named(handling: Handling, body: Any) -> Any:

@@ -18,7 +18,8 @@ from clew_schema.limits import DEFAULT_COLLECTION
 from clew_services.core.retry import Bury, Retry, RetryPolicy, judge
 from clew_services.errors import DeadlineExceeded, Forbidden, Unreadable
 from clew_services.ports import Record
-from clew_services.runtime.pack import Handling, Packer
+from clew_services.runtime.handling import Handling
+from clew_services.runtime.pack import Packer
 from clew_translators import bus
 
 if TYPE_CHECKING:

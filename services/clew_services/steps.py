@@ -1,0 +1,114 @@
+"""Which services there are, and the steps of each: handlers bound to topics, with the parts they need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clew_schema import topics
+from clew_services.handlers.agent import Observe, TextCompletion, Think
+from clew_services.handlers.document_rag import FollowRoute, PlanRetrieval
+from clew_services.handlers.grading import GradeEvidence
+from clew_services.handlers.ingest import LoadDocument, load_failed
+from clew_services.handlers.trace_store import StoreTriples
+from clew_services.ingest import Ingester
+from clew_services.retrieve import Retriever
+from clew_services.runtime.respond import AgentCaller, DocumentRagCaller
+from clew_services.runtime.step import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from clew_services.wiring import Parts
+
+
+async def _document_rag(parts: Parts) -> list[Step[Any]]:
+    retriever = Retriever(
+        catalog=await parts.catalog(),
+        vectors=await parts.vectors(),
+        embedder=await parts.embedder(),
+        default_limit=parts.settings.doc_limit,
+    )
+    caller, width = DocumentRagCaller(), parts.settings.width
+    return [
+        Step(
+            name="document-rag.plan",
+            topic=topics.DOCUMENT_RAG_REQUEST,
+            handle=PlanRetrieval(retriever),
+            caller=caller,
+            width=width,
+        ),
+        Step(
+            name="document-rag.answer",
+            topic=topics.GRADING_RESPONSE,
+            stream=FollowRoute(await parts.writer()),
+            caller=caller,
+            width=width,
+        ),
+    ]
+
+
+async def _grading(parts: Parts) -> list[Step[Any]]:
+    return [
+        Step(
+            name="grading.grade",
+            topic=topics.GRADING_REQUEST,
+            handle=GradeEvidence(await parts.grader()),
+            caller=DocumentRagCaller(),
+            width=parts.settings.width,
+        )
+    ]
+
+
+async def _agent(parts: Parts) -> list[Step[Any]]:
+    chat, caller, width = await parts.chat(), AgentCaller(), parts.settings.width
+    think = Think(
+        await parts.thinker(),
+        local=(TextCompletion(chat),) if chat else (),
+        max_iterations=parts.settings.max_iterations,
+    )
+    return [
+        Step(name="agent.think", topic=topics.AGENT_REQUEST, handle=think, caller=caller, width=width),
+        Step(
+            name="agent.observe", topic=topics.AGENT_OBSERVATION, handle=Observe(), caller=caller, width=width
+        ),
+    ]
+
+
+async def _ingest(parts: Parts) -> list[Step[Any]]:
+    ingester = Ingester(
+        catalog=await parts.catalog(),
+        vectors=await parts.vectors(),
+        embedder=await parts.embedder(),
+        clock=parts.clock,
+    )
+    return [
+        Step(
+            name="ingest.load",
+            topic=topics.DOCUMENT_LOAD,
+            progress=LoadDocument(ingester),
+            on_failure=load_failed,
+            width=2,
+        )
+    ]
+
+
+async def _trace_store(parts: Parts) -> list[Step[Any]]:
+    store = StoreTriples(await parts.traces())
+    return [
+        Step(name="trace-store.store", topic=topics.EXPLAINABILITY, handle=store, recorded=False, width=256)
+    ]
+
+
+SERVICES: Mapping[str, Callable[[Parts], Awaitable[list[Step[Any]]]]] = {
+    "document-rag": _document_rag,
+    "grading": _grading,
+    "agent": _agent,
+    "ingest": _ingest,
+    "trace-store": _trace_store,
+}
+"""Every service that can be run, by name."""
+
+
+async def steps_of(parts: Parts, services: tuple[str, ...]) -> list[Step[Any]]:
+    """The steps of ``services``. Raises KeyError for a name that is none."""
+    return [step for name in services for step in await SERVICES[name](parts)]
