@@ -35,6 +35,7 @@ from clew_services.ports import Bus, CollectionInfo, Embedder, Hits, Leaf, Outgo
 from clew_services.runtime.clock import SystemClock
 from clew_services.runtime.observe import configure_logging
 from clew_services.runtime.service import Service
+from clew_services.runtime.tuning import tune_collector
 from clew_services.settings import Settings
 from clew_services.steps import steps_of
 from clew_services.wiring import Parts
@@ -175,6 +176,7 @@ async def measure(broker_kind: str, store_kind: str, *, scale: float) -> list[tu
             )
             service = Service(await steps_of(parts, SERVICES), await parts.processor())
             await service.start()
+            tune_collector()
             client = Client(counting, parts.settings.space)
             await load(counting, client, clients=8, requests=40, collection=COLLECTION)
             for clients, requests in ((1, int(200 * scale)), (32, int(1000 * scale))):

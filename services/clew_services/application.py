@@ -15,6 +15,7 @@ from clew_services.errors import BusFailed
 from clew_services.runtime.ops import OpsServer, ops_app
 from clew_services.runtime.service import Service
 from clew_services.runtime.trace_api import trace_routes
+from clew_services.runtime.tuning import tune_collector
 from clew_services.steps import SERVICES, steps_of
 from clew_services.wiring import Parts
 
@@ -81,6 +82,7 @@ class Application:
         app = ops_app(self.service, await parts.bus(), parts.observer.metrics, routes)
         self._ops = OpsServer(app, settings.ops_host, settings.ops_port)
         self.ops_url = await self._ops.start()
+        tune_collector()
         if self.broker:
             write_run_file(settings.data, {"pid": os.getpid(), "broker": url, "ops": self.ops_url})
 
