@@ -136,6 +136,16 @@ async def test_a_turn_that_a_full_consumer_cannot_take_goes_to_another() -> None
         await both[1]
 
 
+async def test_a_turn_that_is_cancelled_goes_to_another() -> None:
+    bus = MemoryBus()
+    consumer = await bus.subscribe("t", "s", width=2)
+    first, second = (asyncio.ensure_future(consumer.receive()) for _ in range(2))
+    await asyncio.sleep(0)
+    await bus.publish(message("0"))
+    first.cancel()
+    assert (await asyncio.wait_for(second, 1)).payload == b"0"
+
+
 async def test_a_delivery_of_another_bus_is_refused() -> None:
     bus = MemoryBus()
     consumer = await bus.subscribe("t", "s", width=1)

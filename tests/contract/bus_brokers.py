@@ -7,11 +7,12 @@ import os
 import sys
 import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew_services.adapters.bus_memory import MemoryBroker, MemoryBus
+from clew_services.adapters.bus_memory import MemoryBroker, MemoryBus, MemorySubscription
 from clew_services.adapters.bus_pulsar import PulsarBus
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from clew_services.ports import Bus
     from tests.servers.pulsar import Pulsar
 
+Sending = Callable[[], Awaitable[None]]
 ROOT = Path(__file__).parents[2]
 SEND_TIMEOUT = 3.0
 
@@ -74,8 +76,11 @@ class Broker(ABC):
         """A client receives `count` messages and dies without a word before it settles one."""
 
     @abstractmethod
-    async def consume_apart(self, clients: int, topic: str, subscription: str, count: int) -> list[list[str]]:
-        """So many clients, each a process if possible, settle `count` messages together; what each one got."""
+    async def consume_apart(self, clients: int, topic: str, sending: Sending, count: int) -> list[list[str]]:
+        """So many clients, each a process if possible, settle `count` messages together; what each one got.
+
+        They share the subscription "s". `sending` begins when all of them are there.
+        """
 
 
 class InMemory(Broker):
@@ -100,12 +105,12 @@ class InMemory(Broker):
             await consumer.receive()
         bus.crash()
 
-    async def consume_apart(self, clients: int, topic: str, subscription: str, count: int) -> list[list[str]]:
+    async def consume_apart(self, clients: int, topic: str, sending: Sending, count: int) -> list[list[str]]:
         got: list[list[str]] = [[] for _ in range(clients)]
         left = asyncio.Semaphore(0)
+        consumers = [await self.bus().subscribe(topic, "s", width=8) for _ in got]
 
-        async def work(mine: list[str]) -> None:
-            consumer = await self.bus().subscribe(topic, subscription, width=8)
+        async def work(consumer: MemorySubscription, mine: list[str]) -> None:
             while True:
                 delivery = await consumer.receive()
                 await asyncio.sleep(0)
@@ -113,7 +118,8 @@ class InMemory(Broker):
                 mine.append(delivery.payload.decode())
                 left.release()
 
-        workers = [asyncio.ensure_future(work(mine)) for mine in got]
+        workers = [asyncio.ensure_future(work(*pair)) for pair in zip(consumers, got, strict=True)]
+        await sending()
         for _ in range(count):
             await left.acquire()
         for worker in workers:
@@ -159,8 +165,8 @@ class OnPulsar(Broker):
         worker.kill()
         await worker.communicate()
 
-    async def consume_apart(self, clients: int, topic: str, subscription: str, count: int) -> list[list[str]]:
-        workers = [await self.worker(rank, topic, subscription, "consume") for rank in range(clients)]
+    async def consume_apart(self, clients: int, topic: str, sending: Sending, count: int) -> list[list[str]]:
+        workers = [await self.worker(rank, topic, "s", "consume") for rank in range(clients)]
         got: list[list[str]] = [[] for _ in workers]
         done = asyncio.Semaphore(0)
 
@@ -170,7 +176,11 @@ class OnPulsar(Broker):
                 mine.append(line.decode().strip())
                 done.release()
 
+        for worker in workers:
+            assert worker.stdout is not None
+            assert await asyncio.wait_for(worker.stdout.readline(), 20) == b"consuming\n"
         followers = [asyncio.ensure_future(follow(*pair)) for pair in zip(workers, got, strict=True)]
+        await sending()
         for _ in range(count):
             await asyncio.wait_for(done.acquire(), 30)
         for worker in workers:

@@ -1,7 +1,7 @@
 """A client process of the bus's contract suite: `python -m tests.contract.bus_worker URL LITE RANK TOPIC SUBSCRIPTION MODE …`.
 
 hold N      receive N messages, say so, settle none, wait to be killed
-consume     print and settle what comes, until standard input ends; then close and exit
+consume     say so, print and settle what comes, until standard input ends; then close and exit
 forget      receive one message, leave a receive and a publish pending, and exit without closing anything
 """
 
@@ -40,6 +40,7 @@ async def hold(consumer: Subscription, count: int) -> None:
 
 
 async def consume(consumer: Subscription) -> None:
+    print("consuming", flush=True)
     ended = asyncio.ensure_future(asyncio.to_thread(sys.stdin.read))
     coming = asyncio.ensure_future(consumer.receive())
     while not ended.done():
