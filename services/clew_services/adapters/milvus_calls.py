@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import re
 import uuid
 from collections.abc import Sequence
@@ -60,6 +61,10 @@ class MilvusCalls:
         if server.startswith("milvus_lite"):
             if analyzer == "auto":
                 analyzer = "jieba" if importlib.util.find_spec("jieba") else "standard"
+            if analyzer == "jieba" and importlib.util.find_spec("jieba"):
+                import jieba
+
+                jieba.setLogLevel(logging.WARNING)  # or it tells on stderr that it reads its dictionary
             return cls(Capabilities(server=server), True, analyzer, timeout, hnsw_rows)
         analyzer = "english" if analyzer == "auto" else analyzer
         version = re.match(r"v?(\d+)\.(\d+)", server)

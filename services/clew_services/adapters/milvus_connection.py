@@ -105,7 +105,7 @@ class MilvusConnection:
             if self._client is not None and self._client is not instead_of:
                 return self._client
             # Both log every error that they raise, traceback and all; ours tell the same once.
-            for name in ("pymilvus", "milvus_lite", "jieba"):
+            for name in ("pymilvus", "milvus_lite"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             if self.lite:
                 if importlib.util.find_spec("milvus_lite") is None:
