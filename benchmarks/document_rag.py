@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.load import Counting, Figures, load
+from benchmarks.load import Counting, Figures, ask_agent, load
 from clew_schema.evidence import Evidence, Grade
 from clew_services.adapters.bus_memory import MemoryBus
 from clew_services.adapters.bus_pulsar import PulsarBus
@@ -31,7 +31,7 @@ from clew_services.adapters.vectors_memory import MemoryVectors
 from clew_services.adapters.vectors_milvus import MilvusVectors
 from clew_services.client import Client
 from clew_services.core.answer import Draft, Quote
-from clew_services.ports import Bus, CollectionInfo, Embedder, Hits, Leaf, Outgoing, VectorStore
+from clew_services.ports import Bus, CollectionInfo, DocumentInfo, Embedder, Hits, Leaf, Outgoing, VectorStore
 from clew_services.runtime.clock import SystemClock
 from clew_services.runtime.observe import configure_logging
 from clew_services.runtime.service import Service
@@ -40,8 +40,9 @@ from clew_services.settings import Settings
 from clew_services.steps import steps_of
 from clew_services.wiring import Parts
 
-SERVICES = ("document-rag", "grading")
+SERVICES = ("document-rag", "grading", "agent")
 COLLECTION = "bench"
+DOCUMENT = "urn:document:00000000-0000-4000-8000-000000000000"
 TEXT = "The gearbox assembly of the second stage uses a planetary reduction of five to one. "
 WORDS = [f"word{number}" for number in range(5000)]
 
@@ -51,24 +52,24 @@ class EightChunks(MemoryVectors):
 
     def __init__(self) -> None:
         super().__init__()
-        self._hits = tuple(_evidence(number, (TEXT * 8)[:600]) for number in range(8))
+        chunks = [_evidence(number, (TEXT * 8)[:600]) for number in range(8)]
+        self._dense = tuple(
+            e.model_copy(update={"dense_rank": rank, "dense_score": 0.9 - rank / 100})
+            for rank, e in enumerate(chunks, 1)
+        )
+        self._bm25 = tuple(
+            e.model_copy(update={"bm25_rank": rank, "bm25_score": 9.0 - rank})
+            for rank, e in enumerate(chunks, 1)
+        )
 
     async def search(self, collection: str, *, vector: Sequence[float], text: str, limit: int) -> Hits:  # noqa: ARG002
-        dense = tuple(
-            e.model_copy(update={"dense_rank": rank, "dense_score": 0.9 - rank / 100})
-            for rank, e in enumerate(self._hits, 1)
-        )
-        bm25 = tuple(
-            e.model_copy(update={"bm25_rank": rank, "bm25_score": 9.0 - rank})
-            for rank, e in enumerate(self._hits, 1)
-        )
-        return Hits(dense=dense, bm25=bm25)
+        return Hits(dense=self._dense, bm25=self._bm25)
 
 
 def _evidence(number: int, text: str) -> Evidence:
     return Evidence(
         chunk_id=f"urn:chunk:00000000-0000-4000-8000-{number:012d}",
-        document_id="urn:document:00000000-0000-4000-8000-000000000000",
+        document_id=DOCUMENT,
         version="v1",
         filename="handbook.pdf",
         file_type="application/pdf",
@@ -161,6 +162,20 @@ async def measure(broker_kind: str, store_kind: str, *, scale: float) -> list[tu
             await catalog.create_collection(
                 CollectionInfo(name=COLLECTION, embedder=embedder.name, dimensions=embedder.dimensions)
             )
+            await catalog.put_document(
+                DocumentInfo(
+                    document_id=DOCUMENT,
+                    collection=COLLECTION,
+                    name="handbook.pdf",
+                    version="v1",
+                    media_type="application/pdf",
+                    state="ready",
+                    chunks=8,
+                    characters=4800,
+                    pages=8,
+                    ingested_at=0.0,
+                )
+            )
             parts = Parts(
                 Settings(data=folder),
                 bus=counting,
@@ -186,6 +201,10 @@ async def measure(broker_kind: str, store_kind: str, *, scale: float) -> list[tu
                 )
                 broker_cpu = (_process_cpu(pid) - before) * 1000 / requests
                 rows.append((f"{broker_kind}, {store_kind}, broker {broker_cpu:.2f} ms CPU", figures, 0.0))
+            figures = await load(
+                counting, client, clients=1, requests=int(100 * scale), collection=COLLECTION, ask=ask_agent
+            )
+            rows.append((f"agent with one tool step, {broker_kind}, {store_kind}", figures, 0.0))
             bare = await bare_bus(bus, int(100 * scale))
             rows = [(label, figures, bare) for label, figures, _ in rows]
             await client.close()

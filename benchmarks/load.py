@@ -6,8 +6,10 @@ import asyncio
 import resource
 import statistics
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from clew_schema.agent import AgentRequest
 from clew_schema.retrieval import DocumentRagQuery
 from clew_services.client import Client
 from clew_services.ports import Bus, Outgoing
@@ -50,7 +52,29 @@ class Counting:
         await self._publish(message)
 
 
-async def load(bus: Counting, client: Client, *, clients: int, requests: int, collection: str) -> Figures:
+async def ask_documents(client: Client, collection: str) -> None:
+    """One document question."""
+    response = await client.answer(DocumentRagQuery(query=QUESTION, collection=collection), timeout=60)
+    if response.error is not None:
+        raise RuntimeError(response.error.message)
+
+
+async def ask_agent(client: Client, collection: str) -> None:
+    """One agent question, with one use of the document tool."""
+    async for heard in client.agent(AgentRequest(question=QUESTION, collection=collection), timeout=60):
+        if heard.body.error is not None:
+            raise RuntimeError(heard.body.error.message)
+
+
+async def load(
+    bus: Counting,
+    client: Client,
+    *,
+    clients: int,
+    requests: int,
+    collection: str,
+    ask: Callable[[Client, str], Awaitable[None]] = ask_documents,
+) -> Figures:
     """``requests`` questions from ``clients`` clients, closed loop."""
     took: list[float] = []
     left = iter(range(requests))
@@ -58,10 +82,7 @@ async def load(bus: Counting, client: Client, *, clients: int, requests: int, co
     async def one() -> None:
         for _ in left:
             begun = time.perf_counter()
-            query = DocumentRagQuery(query=QUESTION, collection=collection)
-            response = await client.answer(query, timeout=60)
-            if response.error is not None:
-                raise RuntimeError(response.error.message)
+            await ask(client, collection)
             took.append((time.perf_counter() - begun) * 1000)
 
     published, cpu, wall = bus.published, _cpu(), time.perf_counter()

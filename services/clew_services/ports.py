@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from pydantic import BaseModel
 
@@ -214,6 +214,10 @@ class Catalog(Protocol):
 
     async def document(self, collection: str, document_id: str) -> DocumentInfo | None:
         """The ready version of a document."""
+        ...
+
+    async def serving(self, collection: str, document_ids: Collection[str]) -> Mapping[str, str]:
+        """The ready version of each of these documents, by document id; those that have none are absent."""
         ...
 
     async def retired(self, collection: str) -> Sequence[DocumentInfo]:

@@ -12,6 +12,7 @@ from clew_services.core.fusion import fuse
 from clew_services.errors import EmbedderMismatch, EmptyCollection, UnknownCollection
 
 if TYPE_CHECKING:
+    from clew_schema.evidence import Evidence
     from clew_services.ports import Catalog, CollectionInfo, Embedder, VectorStore
 
 
@@ -38,8 +39,8 @@ class Retriever:
         candidates = max(limit, fetch_limit or limit * self.multiplier)
         vector = await self.embedder.query(question)
         hits = await self.vectors.search(collection, vector=vector, text=question, limit=candidates)
-        fused = fuse(hits.dense, hits.bm25)
-        if not fused and not await self.vectors.count(collection):
+        fused = await self._serving(collection, fuse(hits.dense, hits.bm25))
+        if not fused and not any(d.state == "ready" for d in await self.catalog.documents(collection)):
             raise EmptyCollection(f"collection {collection!r} holds no document: ingest one first")
         return EvidenceRetrieved(
             query=question,
@@ -55,6 +56,19 @@ class Retriever:
                 legs=("dense", "bm25") if hits.bm25 is not None else ("dense",),
             ),
         )
+
+    async def _serving(self, collection: str, found: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+        """``found`` without versions that are being built or were replaced: their leaves may be in the store.
+
+        Asked after the search, because a version is noted as building before its first leaf is written.
+        """
+        if not found:
+            return found
+        ready = await self.catalog.serving(collection, {evidence.document_id for evidence in found})
+        kept = [evidence for evidence in found if ready.get(evidence.document_id) == evidence.version]
+        if len(kept) == len(found):
+            return found
+        return tuple(e.model_copy(update={"rank": rank}) for rank, e in enumerate(kept, 1))
 
     async def _collection(self, name: str) -> CollectionInfo:
         """The collection; known ones are remembered, unknown ones are asked for every time."""

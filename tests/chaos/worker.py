@@ -17,7 +17,7 @@ from clew_services.adapters.embedder_hashing import HashingEmbedder
 from clew_services.adapters.vectors_memory import MemoryVectors
 from clew_services.application import Application
 from clew_services.core.answer import Draft
-from clew_services.ports import CollectionInfo, Emit, Leaf
+from clew_services.ports import CollectionInfo, DocumentInfo, Emit, Leaf
 from clew_services.runtime.observe import configure_logging
 from clew_services.settings import Settings
 
@@ -94,6 +94,20 @@ async def main(data: Path, calls_file: Path, url: str = "", kind: str = "lite") 
     embedder = HashingEmbedder()
     await catalog.create_collection(
         CollectionInfo(name="default", embedder=embedder.name, dimensions=embedder.dimensions)
+    )
+    await catalog.put_document(
+        DocumentInfo(
+            document_id="urn:document:d",
+            collection="default",
+            name="d",
+            version="v",
+            media_type="text/plain",
+            state="ready",
+            chunks=8,
+            characters=300,
+            pages=0,
+            ingested_at=0.0,
+        )
     )
     print(f"ready {application.parts.broker_url} {application.ops_url}", flush=True)
     await application.run_until_signalled()

@@ -189,3 +189,14 @@ async def test_a_closed_catalog_says_so_and_closes_twice(catalog: SqlCatalog) ->
     await catalog.close()
     with pytest.raises(StoreFailed, match="closed"):
         await catalog.collections()
+
+
+async def test_only_the_ready_version_serves(catalog: SqlCatalog, name: str) -> None:
+    await catalog.put_document(document(name, version="1", state="ready"))
+    await catalog.put_document(document(name, version="2", state="building"))
+    known = document(name, version="1").document_id
+    assert await catalog.serving(name, {known, "urn:document:unknown"}) == {known: "1"}
+    await catalog.put_document(document(name, version="2", state="ready"))
+    assert await catalog.serving(name, [known]) == {known: "2"}
+    assert await catalog.serving(name, []) == {}
+    assert await catalog.serving(f"{name}-other", [known]) == {}

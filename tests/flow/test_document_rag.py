@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from clew_schema.evidence import Grade
+from clew_schema.evidence import Evidence, Grade
 from clew_services.adapters.chat_scripted import ScriptedGrader, ScriptedWriter
 from clew_services.errors import ClewError, ModelFailed, ModelReplyInvalid
+from clew_services.ports import Leaf
 from tests.flow.house import CLEW, GOOD, NOTHING, House
 
 
@@ -183,3 +185,21 @@ async def test_a_document_that_fails_leaves_the_old_version_serving(tmp_path: Pa
         await house.load("clew.md", CLEW)
         assert (await house.load("clew.md", b"")).state == "failed"
         assert (await house.ask("What is a clew?")).error is None
+
+
+async def test_a_version_that_is_still_being_built_is_no_evidence(tmp_path: Path) -> None:
+    async with House(tmp_path) as house:
+        await house.load("clew.md", CLEW)
+        (info,) = await house.catalog.documents("default")
+        vectors, embedder = house.given["vectors"], house.given["embedder"]
+        text = "A clew is something else altogether."
+        (vector,) = await embedder.passages([text])
+        half = Evidence(
+            chunk_id="urn:chunk:new", document_id=info.document_id, version="next", text=text, end=len(text)
+        )
+        await house.catalog.put_document(replace(info, version="next", state="building"))
+        await vectors.upsert("default", [Leaf(evidence=half, vector=vector)])
+        answer = await house.ask("What is a clew?")
+        spans = house.trace(f"urn:trustgraph:docrag:{answer.session_id}").steps[0].spans
+        assert {span.version for span in spans} == {info.version}
+        assert [span.number for span in spans] == list(range(1, len(spans) + 1))

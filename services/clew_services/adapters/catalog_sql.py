@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -59,6 +59,12 @@ VECTORS = sa.Table(
 _HASHES = sa.select(VECTORS.c.content_hash, VECTORS.c.vector).where(
     VECTORS.c.embedder == sa.bindparam("embedder"),
     VECTORS.c.content_hash.in_(sa.bindparam("hashes", expanding=True)),
+)
+
+_SERVING = sa.select(DOCUMENTS.c.document_id, DOCUMENTS.c.version).where(
+    DOCUMENTS.c.collection == sa.bindparam("collection"),
+    DOCUMENTS.c.state == "ready",
+    DOCUMENTS.c.document_id.in_(sa.bindparam("documents", expanding=True)),
 )
 
 
@@ -123,6 +129,12 @@ class SqlCatalog:
         """The ready version of a document."""
         found = await self._documents(_is_document(collection, document_id), DOCUMENTS.c.state == "ready")
         return found[0] if found else None
+
+    async def serving(self, collection: str, document_ids: Collection[str]) -> Mapping[str, str]:
+        """The ready version of each of these documents."""
+        keys = {"collection": collection, "documents": list(document_ids)}
+        rows: Sequence[Any] = await self._store.call(lambda c: c.execute(_SERVING, keys).all())
+        return {document_id: version for document_id, version in rows}
 
     async def retired(self, collection: str) -> Sequence[DocumentInfo]:
         """Versions that were replaced and whose chunks may still be in the vector store."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+import socket
+from math import ceil
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -58,51 +59,48 @@ def ops_app(service: Service, bus: Bus, metrics: Metrics, extra: Sequence[BaseRo
 class OpsServer:
     """Serves an app on ``host:port`` beside the consumers, in the same event loop. Port 0 picks a free one."""
 
-    def __init__(self, app: Starlette, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Nothing listens before ``start``."""
+    def __init__(self, app: Starlette, host: str = "127.0.0.1", port: int = 0, *, grace: float = 2.0) -> None:
+        """Nothing listens before ``start``. ``grace``: seconds that ``stop`` gives to requests under way."""
         config = uvicorn.Config(
             app,
-            host=host,
-            port=port,
             log_config=None,
+            log_level="critical",  # what goes wrong in a request is answered; a stop that was asked for is no error
             access_log=False,
             lifespan="off",
-            timeout_graceful_shutdown=2,
+            timeout_graceful_shutdown=ceil(grace),
         )
         self._server = _Quiet(config)
         self._task: asyncio.Task[None] | None = None
         self._host = host
+        self._port = port
 
     async def start(self) -> str:
-        """Listen; the URL. Raises OSError when the port is taken."""
-        self._task = asyncio.create_task(self._server.serve())
-        while not self._server.started:
-            if self._task.done():
-                await self._task
-                raise OSError(f"cannot listen on {self._host}:{self._server.config.port}: is the port taken?")
-            await asyncio.sleep(0.005)
-        port = self._server.servers[0].sockets[0].getsockname()[1]
-        return f"http://{self._host}:{port}"
+        """Listen; the URL. Raises OSError, naming the address, when it is taken or none of this machine's."""
+        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
+        try:
+            listening = socket.create_server((self._host, self._port), family=family)
+        except (OSError, OverflowError) as error:
+            raise OSError(
+                f"cannot listen on {self._host}:{self._port} ({error}): choose another port with CLEW_OPS_PORT "
+                "(0: a free one) or another address with CLEW_OPS_HOST"
+            ) from error
+        # From here on the kernel queues whoever connects, so nobody has to wait for the server's first turn.
+        port = listening.getsockname()[1]
+        self._task = asyncio.create_task(self._server.serve([listening]))
+        return f"http://[{self._host}]:{port}" if ":" in self._host else f"http://{self._host}:{port}"
 
     async def stop(self) -> None:
-        """Finish what is being answered, then close. Idempotent."""
+        """Finish what is being answered, within the grace, then close. Idempotent."""
         if self._task is None:
             return
         self._server.should_exit = True
-        with suppress(asyncio.CancelledError):
-            await self._task
-        self._task = None
+        task, self._task = self._task, None
+        await task
 
 
 class _Quiet(uvicorn.Server):
-    """Signals belong to the process's own runtime, not to its ops server; a taken port is an error, not an exit."""
+    """Signals belong to the process's own runtime, not to its ops server."""
 
-    def install_signal_handlers(self) -> None:
-        """None."""
-
-    async def serve(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve without touching signal handlers."""
-        try:
-            await self._serve(sockets)  # type: ignore[arg-type]
-        except SystemExit as error:
-            raise OSError(f"cannot listen on port {self.config.port}: is it taken?") from error
+        await self._serve(sockets)

@@ -206,7 +206,7 @@ class Aside:
         """For the caller of ``handling``."""
         self._processor = processor
         self._handling = handling
-        self._stream = uuid4().hex
+        self._stream = ""
         self._sequence = 0
         caller, run = handling.step.caller, handling.run
         self._heard = bool(caller and run and run.wants_stream and caller.address(run) is None)
@@ -215,12 +215,18 @@ class Aside:
         """Publish ``text`` to a caller who streams."""
         if not self._heard or not text:
             return
-        message = self._processor.packer.chunk(self._handling, text, self._sequence, self._stream)
-        self._sequence += 1
+        sequence, stream = self._place()
+        message = self._processor.packer.chunk(self._handling, text, sequence, stream)
         await self._processor.bus.publish(message)
 
     async def tell(self, topic: Topic[Any], body: Message) -> None:
         """Publish progress."""
-        message = self._processor.packer.progress(self._handling, topic, body, self._sequence, self._stream)
-        self._sequence += 1
+        sequence, stream = self._place()
+        message = self._processor.packer.progress(self._handling, topic, body, sequence, stream)
         await self._processor.bus.publish(message)
+
+    def _place(self) -> tuple[int, str]:
+        """The number of the next piece, and the name of this execution; most executions need neither."""
+        self._stream = self._stream or uuid4().hex
+        self._sequence += 1
+        return self._sequence - 1, self._stream
