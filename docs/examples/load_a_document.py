@@ -1,0 +1,26 @@
+"""Take a document in from Python: ``python load_a_document.py BROKER_URL COLLECTION FILE``."""
+
+import asyncio
+import sys
+from base64 import b64encode
+from pathlib import Path
+
+from clew_schema import DocumentLoad
+from clew_services.adapters.bus_pulsar import PulsarBus
+from clew_services.client import Client
+
+
+async def main(url: str, collection: str, name: str, data: bytes) -> None:
+    bus = PulsarBus(url, lite=True)
+    try:
+        async with Client(bus) as client:
+            content = b64encode(data).decode()
+            document = DocumentLoad(collection=collection, name=name, content=content)
+            async for heard in client.load(document):
+                print(heard.body.state, f"{heard.body.chunks_done}/{heard.body.chunks}")
+    finally:
+        await bus.close()
+
+
+source = Path(sys.argv[3])
+asyncio.run(main(sys.argv[1], sys.argv[2], source.name, source.read_bytes()))

@@ -1,0 +1,1 @@
+"""One module for each generated page: what the code says, as Markdown."""

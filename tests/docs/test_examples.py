@@ -1,0 +1,129 @@
+"""Every example of the documentation is run, as a reader runs it: another process, a real broker, real services."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from base64 import b64decode
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from clew_schema import DocumentLoad
+from clew_services.adapters.ledger_memory import MemoryLedger
+from clew_services.adapters.trace_memory import MemoryTraceStore
+from clew_services.adapters.vectors_memory import MemoryVectors
+from clew_services.application import Application
+from clew_services.runtime.observe import configure_logging
+from clew_services.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples"
+APACHE = ROOT / "docs" / "data" / "corpus" / "apache-2.0.txt"
+QUESTION = "Does the Apache License grant a patent license?"
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
+
+
+async def run(name: str, *arguments: str) -> str:
+    """What the example printed; it ends with 0."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(EXAMPLES / name),
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, f"{name} ended with {process.returncode}: {err.decode()[-2000:]}"
+    return out.decode()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def broker(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """URL of a pulsar-lite on which all services run, with one document in collection ``docs``."""
+    configure_logging("error")
+    settings = Settings(data=tmp_path_factory.mktemp("clew"), embedder="hashing")
+    stores = {"ledger": MemoryLedger(), "vectors": MemoryVectors(), "traces": MemoryTraceStore()}
+    async with Application(settings, **stores) as application:
+        assert application.parts is not None
+        url = application.parts.broker_url
+        told = await run("load_a_document.py", url, "docs", str(APACHE))
+        assert told.splitlines()[0] == "received 0/0"
+        done, chunks = re.fullmatch(r"ready (\d+)/(\d+)", told.splitlines()[-1], re.ASCII).groups()  # type: ignore[union-attr]
+        assert done == chunks != "0"
+        yield url
+
+
+async def test_ten_lines_of_pulsar_client_get_an_answer_with_its_spans(broker: str) -> None:
+    told = await run("ten_lines.py", broker, "docs")
+    found = re.search(r"\('apache-2\.0\.txt', (\d+), (\d+)\)", told)
+    assert found, told
+    start, end = int(found[1]), int(found[2])
+    assert 0 <= start < end <= len(APACHE.read_text())
+
+
+async def test_ten_lines_are_ten_lines() -> None:
+    lines = (EXAMPLES / "ten_lines.py").read_text().split('"""')[2].strip().splitlines()
+    assert len(lines) <= 11, "the README says ten, and an import"
+
+
+async def test_a_caller_with_pulsar_client_alone_streams_on_its_own_topic(broker: str) -> None:
+    told = (await run("pulsar_client_alone.py", broker, "docs", QUESTION)).splitlines()
+    steps = [line for line in told if line.startswith("step: urn:trustgraph:docrag:")]
+    assert len(steps) == 3
+    assert told[3].startswith("answer - ")
+    assert told[4].startswith("[")
+
+
+async def test_an_error_reaches_a_caller_with_pulsar_client_alone(broker: str) -> None:
+    with pytest.raises(AssertionError, match="unknown-collection: there is no collection 'nowhere'"):
+        await run("pulsar_client_alone.py", broker, "nowhere", QUESTION)
+
+
+async def test_clews_own_client_streams_the_same(broker: str) -> None:
+    told = (await run("ask_in_python.py", broker, "docs", QUESTION)).splitlines()
+    assert [line.partition(" ")[0] for line in told[:4]] == ["step:", "step:", "step:", "answer"]
+
+
+async def test_explainability_is_heard_and_answers_sparql(broker: str) -> None:
+    await run("ten_lines.py", broker, "docs")
+    told = (await run("subscribe_to_explainability.py", broker, "3")).splitlines()
+    assert sum(line.startswith("step: ") for line in told) == 3
+    chunks = [line for line in told if line.startswith(f"question: {QUESTION} chunk: urn:chunk:")]
+    assert chunks
+    assert "grade: strong route: answer rule: R04-supported-answer" in told
+
+
+async def test_a_tool_of_our_own_is_used_by_the_agent() -> None:
+    told = (await run("add_a_tool.py")).splitlines()
+    assert told == [
+        "thought - I need the day.",
+        "observation - Thursday",
+        "thought - I know.",
+        "answer - It was a Thursday.",
+    ]
+
+
+async def test_a_format_of_our_own_becomes_a_document(tmp_path: Path) -> None:
+    table = tmp_path / "prices.csv"
+    table.write_text("\ufeffthing,price\nthread,3\nlabyrinth,900\n")
+    document = DocumentLoad.model_validate(json.loads(await run("add_a_format.py", str(table))))
+    assert document.name == "prices.csv"
+    assert b64decode(document.content).decode() == (
+        "# prices.csv\n\nthing: thread; price: 3\n\nthing: labyrinth; price: 900"
+    )
+
+
+async def test_the_page_on_tests_shows_tests_that_pass() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pytest", "-q", str(EXAMPLES / "test_with_the_fakes.py"), cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, out.decode()
+    assert b"2 passed" in out
