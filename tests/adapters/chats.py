@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 
-from clew_services.adapters.chat_openai import OpenAIChat
-from clew_services.adapters.model_http import ModelClient
+from clew_services.adapters.models.chat_openai import OpenAIChat
+from clew_services.adapters.models.model_http import ModelClient
 from clew_services.ports import Prompt, Usage
 from clew_services.runtime.clock import ManualClock
 from tests.modelserver import Fault, ModelServer

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from clew_services.adapters.bus_memory import MemoryBroker, MemoryBus
+from clew_services.adapters.bus.memory import MemoryBroker, MemoryBus
 from clew_services.errors import BusFailed, TooLarge
 from clew_services.ports import Outgoing
 

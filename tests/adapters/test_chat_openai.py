@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from clew_schema.evidence import Grade
-from clew_services.adapters.chat_openai import OpenAIChat
-from clew_services.adapters.json_reply import find_object, strict_schema
-from clew_services.adapters.model_http import ModelClient, Timeouts
+from clew_services.adapters.models.chat_openai import OpenAIChat
+from clew_services.adapters.models.json_reply import find_object, strict_schema
+from clew_services.adapters.models.model_http import ModelClient, Timeouts
 from clew_services.errors import ClewError, ModelFailed, ModelRefused, ModelReplyInvalid
 from clew_services.ports import Completion, Usage
 from clew_services.runtime.clock import ManualClock

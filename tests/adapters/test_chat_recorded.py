@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from clew_schema.evidence import Grade
-from clew_services.adapters.chat_recorded import NotRecorded, RecordingChat, ReplayingChat, prompt_key
-from clew_services.adapters.chat_scripted import ScriptedChat
+from clew_services.adapters.models.chat_recorded import NotRecorded, RecordingChat, ReplayingChat, prompt_key
+from clew_services.adapters.models.chat_scripted import ScriptedChat
 from clew_services.errors import Defect, ModelFailed, ModelReplyInvalid
 from clew_services.ports import Prompt, Usage
 

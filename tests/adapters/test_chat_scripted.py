@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from clew_schema.evidence import Evidence, Grade
-from clew_services.adapters.chat_scripted import (
+from clew_services.adapters.models.chat_scripted import (
     ScriptedChat,
     ScriptedGrader,
     ScriptedReranker,

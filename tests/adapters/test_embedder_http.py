@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from clew_services.adapters.embedder_http import HttpEmbedder
-from clew_services.adapters.model_http import ModelClient
+from clew_services.adapters.models.embedder_http import HttpEmbedder
+from clew_services.adapters.models.model_http import ModelClient
 from clew_services.errors import EmbedderMismatch, ModelRefused, ModelReplyInvalid, RetrievalFailed
 from clew_services.runtime.clock import ManualClock
 from tests.modelserver import Fault, ModelServer

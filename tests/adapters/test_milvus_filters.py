@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pymilvus import DataType, MilvusClient
 
-from clew_services.adapters.milvus_filters import equals, quoted
+from clew_services.adapters.stores.milvus_filters import equals, quoted
 
 EVIL = [
     'x" or document_id != "',

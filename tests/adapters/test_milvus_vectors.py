@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pymilvus import MilvusClient
 
 from clew_schema.evidence import Evidence
-from clew_services.adapters.milvus_schema import DENSE_INDEXES, analyzer, collection_name, index_params
-from clew_services.adapters.vectors_milvus import MilvusVectors
+from clew_services.adapters.stores.milvus_schema import DENSE_INDEXES, analyzer, collection_name, index_params
+from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.core.stopwords import STOP_WORDS
 from clew_services.errors import EmbedderMismatch, RetrievalFailed, UnknownCollection
 from clew_services.ports import CollectionInfo, Leaf

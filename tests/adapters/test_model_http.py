@@ -9,9 +9,9 @@ from contextlib import aclosing
 import httpx
 import pytest
 
-from clew_services.adapters.breaker import Breaker
-from clew_services.adapters.chat_openai import OpenAIChat
-from clew_services.adapters.model_http import ModelClient, Timeouts, retry_after
+from clew_services.adapters.models.breaker import Breaker
+from clew_services.adapters.models.chat_openai import OpenAIChat
+from clew_services.adapters.models.model_http import ModelClient, Timeouts, retry_after
 from clew_services.errors import ClewError, ModelBusy, ModelFailed, ModelRefused
 from clew_services.runtime.clock import ManualClock
 from tests.adapters.chats import KEY, PROMPT, chat_of, chat_saying, chat_to, streamed

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from clew_services.adapters.bus_pulsar import PulsarBus
-from clew_services.adapters.pulsar_admin import PulsarAdmin, SubscriptionStats, TopicName
+from clew_services.adapters.bus.pulsar import PulsarBus
+from clew_services.adapters.bus.pulsar_admin import PulsarAdmin, SubscriptionStats, TopicName
 from clew_services.errors import BusFailed
 from clew_services.ports import Outgoing
 

@@ -9,7 +9,7 @@ from typing import Any
 import _pulsar
 import pytest
 
-from clew_services.adapters.pulsar_consumer import PulsarSubscription
+from clew_services.adapters.bus.pulsar_consumer import PulsarSubscription
 from clew_services.errors import BusFailed
 
 Ok = _pulsar.Result.Ok

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from clew_services.adapters.pulsar_child import PORTS, answers, free_port
-from clew_services.adapters.pulsar_lite import PulsarLite
+from clew_services.adapters.bus.pulsar_child import PORTS, answers, free_port
+from clew_services.adapters.bus.pulsar_lite import PulsarLite
 from clew_services.errors import BusFailed
 
 ROOT = Path(__file__).parents[2]
 RUN = """
 import asyncio, sys
 from pathlib import Path
-from clew_services.adapters.pulsar_lite import PulsarLite
+from clew_services.adapters.bus.pulsar_lite import PulsarLite
 
 async def main():
     broker = PulsarLite(Path(sys.argv[1]))

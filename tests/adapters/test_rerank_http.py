@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew_services.adapters.model_http import ModelClient
-from clew_services.adapters.rerank_http import HttpReranker
+from clew_services.adapters.models.model_http import ModelClient
+from clew_services.adapters.models.rerank_http import HttpReranker
 from clew_services.errors import ModelBusy, ModelFailed, ModelRefused, ModelReplyInvalid
 from clew_services.runtime.clock import ManualClock
 from tests.modelserver import Fault, ModelServer

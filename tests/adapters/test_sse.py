@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew_services.adapters.sse import SseDecoder
+from clew_services.adapters.models.sse import SseDecoder
 
 
 def decoded(chunks: list[bytes]) -> list[str]:

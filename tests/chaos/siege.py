@@ -16,10 +16,10 @@ from clew_schema.envelope import Envelope
 from clew_schema.rdf import Triple
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_schema.topics import TopicSpace
-from clew_services.adapters.bus_pulsar import PulsarBus
-from clew_services.adapters.ledger_sql import SqlLedger
-from clew_services.adapters.trace_http import HttpTraceStore
-from clew_services.adapters.trace_oxigraph import OxigraphTraceStore
+from clew_services.adapters.bus.pulsar import PulsarBus
+from clew_services.adapters.stores.ledger_sql import SqlLedger
+from clew_services.adapters.stores.trace_http import HttpTraceStore
+from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
 from clew_services.errors import BusFailed
 from clew_services.ports import Outgoing
 from clew_translators import bus as wire

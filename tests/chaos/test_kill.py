@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clew_services.adapters.pulsar_lite import PulsarLite
+from clew_services.adapters.bus.pulsar_lite import PulsarLite
 from tests.chaos.siege import REQUESTS, STEPS, Siege
 from tests.servers.pulsar import Pulsar
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clew_schema.evidence import Evidence, Grade
-from clew_services.adapters.embedder_hashing import HashingEmbedder
-from clew_services.adapters.vectors_memory import MemoryVectors
+from clew_services.adapters.models.embedder_hashing import HashingEmbedder
+from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.application import Application
 from clew_services.core.answer import Draft
 from clew_services.ports import CollectionInfo, DocumentInfo, Emit, Leaf

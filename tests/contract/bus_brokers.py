@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew_services.adapters.bus_memory import MemoryBroker, MemoryBus, MemorySubscription
-from clew_services.adapters.bus_pulsar import PulsarBus
+from clew_services.adapters.bus.memory import MemoryBroker, MemoryBus, MemorySubscription
+from clew_services.adapters.bus.pulsar import PulsarBus
 
 if TYPE_CHECKING:
-    from clew_services.adapters.pulsar_lite import PulsarLite
+    from clew_services.adapters.bus.pulsar_lite import PulsarLite
     from clew_services.ports import Bus
     from tests.servers.pulsar import Pulsar
 

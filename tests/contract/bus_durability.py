@@ -8,7 +8,7 @@ import time
 import pytest
 
 from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.adapters.bus_checks import MAX_PROPERTY_CHARACTERS
+from clew_services.adapters.bus.checks import MAX_PROPERTY_CHARACTERS
 from clew_services.errors import BadRequest, BusFailed, TooLarge
 from clew_services.ports import Outgoing
 from tests.contract.bus_basics import bodies, drain, numbers, send, take

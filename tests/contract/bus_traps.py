@@ -14,8 +14,8 @@ import pulsar
 import pulsar.asyncio
 import pytest
 
-from clew_services.adapters.bus_pulsar import PulsarBus
-from clew_services.adapters.pulsar_client import PulsarSecurity
+from clew_services.adapters.bus.pulsar import PulsarBus
+from clew_services.adapters.bus.pulsar_client import PulsarSecurity
 from clew_services.errors import BusFailed, TooLarge
 from clew_services.ports import Outgoing
 from tests.contract.bus_basics import bodies, drain, numbers, send, take

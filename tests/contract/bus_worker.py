@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from clew_services.adapters.bus_pulsar import PulsarBus
+from clew_services.adapters.bus.pulsar import PulsarBus
 from clew_services.ports import Outgoing, Subscription
 
 

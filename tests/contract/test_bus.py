@@ -37,7 +37,7 @@ pytest.register_assert_rewrite(
     *(f"tests.contract.bus_{name}" for name in ("basics", "brokers", "durability", "traps"))
 )
 
-from clew_services.adapters.pulsar_lite import PulsarLite  # noqa: E402 - what is imported below has assertions
+from clew_services.adapters.bus.pulsar_lite import PulsarLite  # noqa: E402 - what is imported below has assertions
 from tests.contract.bus_basics import Basics  # noqa: E402
 from tests.contract.bus_brokers import Broker, InMemory, Lite, Real  # noqa: E402
 from tests.contract.bus_durability import Durability  # noqa: E402

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clew_services.adapters.catalog_sql import SqlCatalog
+from clew_services.adapters.stores.catalog_sql import SqlCatalog
 from clew_services.errors import StoreFailed
 from clew_services.ports import CollectionInfo, DocumentInfo
 

@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew_services.adapters.ledger_memory import MemoryLedger
-from clew_services.adapters.ledger_sql import METADATA, SqlLedger, decode_outputs, encode_outputs
-from clew_services.adapters.sql import Batch, SqlStore
+from clew_services.adapters.stores.ledger_memory import MemoryLedger
+from clew_services.adapters.stores.ledger_sql import METADATA, SqlLedger, decode_outputs, encode_outputs
+from clew_services.adapters.stores.sql import Batch, SqlStore
 from clew_services.errors import StoreFailed, StoreIncompatible
 from clew_services.ports import Ledger, Outgoing, Record
 
@@ -184,7 +184,7 @@ async def test_two_ledgers_race_and_agree_on_every_winner(sql_url: str, message_
 
 WRITER = """
 import asyncio, sys
-from clew_services.adapters.ledger_sql import SqlLedger
+from clew_services.adapters.stores.ledger_sql import SqlLedger
 from clew_services.ports import Outgoing, Record
 
 async def main(url, prefix, name):

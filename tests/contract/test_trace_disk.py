@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from clew_schema.facts import Fact
 from clew_schema.rdf import Metadata, Triple, Triples, iri, literal
-from clew_services.adapters.trace_oxigraph import BULK, OxigraphTraceStore, folder_name
+from clew_services.adapters.stores.trace_oxigraph import BULK, OxigraphTraceStore, folder_name
 from clew_services.errors import StoreFailed, Unreadable
 from clew_translators.explain import explain
 from clew_translators.namespaces import GRAPH_RETRIEVAL, TG_QUERY
@@ -96,7 +96,7 @@ def test_it_survives_a_kill(tmp_path: Path) -> None:
     program = f"""
 import asyncio, os, signal
 from pathlib import Path
-from clew_services.adapters.trace_oxigraph import OxigraphTraceStore
+from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
 from tests.translators import runs
 
 async def main():

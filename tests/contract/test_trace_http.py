@@ -8,8 +8,8 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from clew_services.adapters.trace_http import HttpTraceStore
-from clew_services.adapters.trace_memory import MemoryTraceStore
+from clew_services.adapters.stores.trace_http import HttpTraceStore
+from clew_services.adapters.stores.trace_memory import MemoryTraceStore
 from clew_services.errors import Forbidden, StoreFailed
 from clew_services.runtime.trace_api import trace_routes
 from tests.translators import runs

@@ -12,9 +12,9 @@ import pytest
 from starlette.applications import Starlette
 
 from clew_schema.rdf import Metadata, Triple, Triples, blank, iri, literal, quoted
-from clew_services.adapters.trace_http import HttpTraceStore
-from clew_services.adapters.trace_memory import MemoryTraceStore
-from clew_services.adapters.trace_oxigraph import OxigraphTraceStore
+from clew_services.adapters.stores.trace_http import HttpTraceStore
+from clew_services.adapters.stores.trace_memory import MemoryTraceStore
+from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
 from clew_services.errors import StoreFailed
 from clew_services.handlers.trace_store import StoreTriples
 from clew_services.ports import TraceRow, TraceStore

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from clew_schema.evidence import Evidence
-from clew_services.adapters.vectors_memory import MemoryVectors
-from clew_services.adapters.vectors_milvus import MilvusVectors
+from clew_services.adapters.stores.vectors_memory import MemoryVectors
+from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.errors import EmbedderMismatch, RetrievalFailed, UnknownCollection
 from clew_services.ports import CollectionInfo, Leaf, VectorStore
 
@@ -373,7 +373,7 @@ async def test_a_restart_keeps_everything(where: str, tmp_path: Path) -> None:
 WRITER = """
 import asyncio, sys
 from clew_schema.evidence import Evidence
-from clew_services.adapters.vectors_milvus import MilvusVectors
+from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.ports import CollectionInfo, Leaf
 
 async def main(uri):

@@ -12,13 +12,13 @@ from clew_schema.documents import DocumentLoad, DocumentStatus
 from clew_schema.evidence import Grade
 from clew_schema.rdf import Triples
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
-from clew_services.adapters.bus_memory import MemoryBus
-from clew_services.adapters.catalog_sql import SqlCatalog
-from clew_services.adapters.chat_scripted import ScriptedGrader, ScriptedThinker, ScriptedWriter
-from clew_services.adapters.embedder_hashing import HashingEmbedder
-from clew_services.adapters.ledger_memory import MemoryLedger
-from clew_services.adapters.trace_memory import MemoryTraceStore
-from clew_services.adapters.vectors_memory import MemoryVectors
+from clew_services.adapters.bus.memory import MemoryBus
+from clew_services.adapters.models.chat_scripted import ScriptedGrader, ScriptedThinker, ScriptedWriter
+from clew_services.adapters.models.embedder_hashing import HashingEmbedder
+from clew_services.adapters.stores.catalog_sql import SqlCatalog
+from clew_services.adapters.stores.ledger_memory import MemoryLedger
+from clew_services.adapters.stores.trace_memory import MemoryTraceStore
+from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.client import Client
 from clew_services.core.answer import Draft, Quote
 from clew_services.runtime.clock import SystemClock

@@ -8,7 +8,7 @@ import pytest
 
 from clew_schema import ids
 from clew_schema.agent import AgentRequest
-from clew_services.adapters.chat_scripted import ScriptedChat
+from clew_services.adapters.models.chat_scripted import ScriptedChat
 from clew_services.core.agent import Thought
 from clew_services.errors import ModelReplyInvalid
 from clew_services.ports import Outgoing

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew_schema.evidence import Evidence, Grade
-from clew_services.adapters.chat_scripted import ScriptedGrader, ScriptedWriter
+from clew_services.adapters.models.chat_scripted import ScriptedGrader, ScriptedWriter
 from clew_services.errors import ClewError, ModelFailed, ModelReplyInvalid
 from clew_services.ports import Leaf
 from tests.flow.house import CLEW, GOOD, NOTHING, House

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from clew_services.adapters.catalog_sql import SqlCatalog
+from clew_services.adapters.stores.catalog_sql import SqlCatalog
 from tests.ingest.world import World
 
 

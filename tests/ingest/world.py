@@ -8,10 +8,10 @@ from clew_schema import topics
 from clew_schema.base import Message
 from clew_schema.documents import DocumentStatus
 from clew_schema.topics import Topic
-from clew_services.adapters.catalog_sql import SqlCatalog
-from clew_services.adapters.embedder_cached import CachedEmbedder
-from clew_services.adapters.embedder_hashing import HashingEmbedder
-from clew_services.adapters.vectors_memory import MemoryVectors
+from clew_services.adapters.models.embedder_cached import CachedEmbedder
+from clew_services.adapters.models.embedder_hashing import HashingEmbedder
+from clew_services.adapters.stores.catalog_sql import SqlCatalog
+from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.core.chunking import Chunking, document_id
 from clew_services.ingest import Document, Ingester
 from clew_services.ports import Hits, Leaf

@@ -10,7 +10,7 @@ import pytest
 from clew_schema import ids, topics
 from clew_schema.facts import QuestionAsked
 from clew_schema.retrieval import DocumentRagQuery, ReturnAddress
-from clew_services.adapters.ledger_memory import MemoryLedger
+from clew_services.adapters.stores.ledger_memory import MemoryLedger
 from clew_services.errors import (
     BadRequest,
     ClewError,

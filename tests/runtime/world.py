@@ -14,8 +14,8 @@ from clew_schema.facts import AnswerWritten
 from clew_schema.rdf import Triples
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_schema.topics import Topic, TopicSpace
-from clew_services.adapters.bus_memory import MemoryBus
-from clew_services.adapters.ledger_memory import MemoryLedger
+from clew_services.adapters.bus.memory import MemoryBus
+from clew_services.adapters.stores.ledger_memory import MemoryLedger
 from clew_services.core.retry import RetryPolicy
 from clew_services.ports import Delivery, Emit, Ledger, Outgoing
 from clew_services.runtime.brake import Brake

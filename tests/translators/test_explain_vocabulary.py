@@ -16,7 +16,7 @@ ONTOLOGY = Graph().parse(Path(clew_translators.explain.__file__).with_name("clew
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "vocabulary.md").read_text(encoding="utf-8")
 TERMS = {str(term).removeprefix(CLEW) for term in ONTOLOGY.subjects() if str(term).startswith(CLEW)}
 STORE = {"contains", "lists", "askedAt", "mechanism", "state"}
-"""What only the trace store writes (clew_services.adapters.trace_oxigraph)."""
+"""What only the trace store writes (clew_services.adapters.stores.trace_oxigraph)."""
 
 QUADS = runs.quads_of([*runs.DOCUMENT_BATCHES, *runs.AGENT_BATCHES, *runs.told(((runs.FAILED,),))])
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from clew_services.adapters.streams import closing
+from clew_services.adapters.models.streams import closing
 from clew_services.errors import ModelRefused, ModelReplyInvalid
 from clew_services.ports import Chat, Completion, Prompt, Reply, Usage
 

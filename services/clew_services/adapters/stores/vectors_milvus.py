@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from clew_services.adapters.milvus_calls import MilvusCalls
-from clew_services.adapters.milvus_connection import MilvusConnection
-from clew_services.adapters.milvus_filters import equals
-from clew_services.adapters.milvus_schema import Stored, collection_name, row
+from clew_services.adapters.stores.milvus_calls import MilvusCalls
+from clew_services.adapters.stores.milvus_connection import MilvusConnection
+from clew_services.adapters.stores.milvus_filters import equals
+from clew_services.adapters.stores.milvus_schema import Stored, collection_name, row
 from clew_services.core.lexical import terms
 from clew_services.errors import EmbedderMismatch, UnknownCollection
 from clew_services.ports import Capabilities, CollectionInfo, Hits, Leaf

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import _pulsar
 
-from clew_services.adapters.pulsar_calls import CallFailed, call, hand_over
-from clew_services.adapters.pulsar_errors import translated
+from clew_services.adapters.bus.pulsar_calls import CallFailed, call, hand_over
+from clew_services.adapters.bus.pulsar_errors import translated
 from clew_services.errors import BusFailed
 from clew_services.ports import Delivery
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clew_schema.agent import AgentStep
-from clew_services.adapters.streams import closing
-from clew_services.adapters.usage import total
+from clew_services.adapters.models.streams import closing
+from clew_services.adapters.models.usage import total
 from clew_services.core.agent import Thought, Tool
 from clew_services.core.prompts import react_prompt, react_repair_prompt
 from clew_services.core.react import ReactError, ReactParser, ThoughtText

@@ -15,8 +15,8 @@ from typing import Any
 
 import httpx
 
-from clew_services.adapters.breaker import Breaker
-from clew_services.adapters.sse import SseDecoder
+from clew_services.adapters.models.breaker import Breaker
+from clew_services.adapters.models.sse import SseDecoder
 from clew_services.errors import ModelBusy, ModelFailed, ModelRefused, ModelReplyInvalid
 from clew_services.ports import Clock
 

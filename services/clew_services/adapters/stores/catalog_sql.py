@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from clew_services.adapters.sql import SqlStore
+from clew_services.adapters.stores.sql import SqlStore
 from clew_services.ports import CollectionInfo, DocumentInfo
 
 HASHES_PER_QUERY = 500

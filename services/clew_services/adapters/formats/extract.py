@@ -11,8 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from clew_services.adapters.formats_html import read_html
-from clew_services.adapters.formats_pdf import read_pdf
+from clew_services.adapters.formats.html import read_html
+from clew_services.adapters.formats.pdf import read_pdf
 from clew_services.core.chunking import PAGE_BREAK, Page
 from clew_services.errors import DocumentUnreadable
 

@@ -12,8 +12,8 @@ import uuid
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from clew_services.adapters.pulsar_calls import CallFailed, built, call, producer_options
-from clew_services.adapters.pulsar_errors import translated
+from clew_services.adapters.bus.pulsar_calls import CallFailed, built, call, producer_options
+from clew_services.adapters.bus.pulsar_errors import translated
 from clew_services.errors import BusFailed
 
 if TYPE_CHECKING:

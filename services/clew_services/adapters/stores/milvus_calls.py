@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clew_services.adapters.milvus_schema import (
+from clew_services.adapters.stores.milvus_schema import (
     DENSE,
     OUTPUT_FIELDS,
     PROPERTY,

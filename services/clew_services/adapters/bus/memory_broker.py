@@ -7,7 +7,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from clew_services.adapters.memory_group import Entry, Group, Topic, wake_one
+from clew_services.adapters.bus.memory_group import Entry, Group, Topic, wake_one
 from clew_services.errors import BusFailed
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from clew_services.adapters.json_reply import find_object, strict_schema, tell
-from clew_services.adapters.model_http import HttpRefused, ModelClient
-from clew_services.adapters.usage import total
+from clew_services.adapters.models.json_reply import find_object, strict_schema, tell
+from clew_services.adapters.models.model_http import HttpRefused, ModelClient
+from clew_services.adapters.models.usage import total
 from clew_services.errors import ModelFailed, ModelRefused, ModelReplyInvalid
 from clew_services.ports import Completion, Prompt, Reply, Usage
 

@@ -13,18 +13,18 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.adapters.bus_checks import check_outgoing
-from clew_services.adapters.pulsar_calls import CallFailed, call, consumer_options
-from clew_services.adapters.pulsar_client import (
+from clew_services.adapters.bus.checks import check_outgoing
+from clew_services.adapters.bus.pulsar_calls import CallFailed, call, consumer_options
+from clew_services.adapters.bus.pulsar_client import (
     PulsarSecurity,
     client_options,
     close_at_exit,
     close_client,
     new_client,
 )
-from clew_services.adapters.pulsar_consumer import PulsarSubscription
-from clew_services.adapters.pulsar_errors import ALIVE, translated
-from clew_services.adapters.pulsar_producers import Producers
+from clew_services.adapters.bus.pulsar_consumer import PulsarSubscription
+from clew_services.adapters.bus.pulsar_errors import ALIVE, translated
+from clew_services.adapters.bus.pulsar_producers import Producers
 from clew_services.errors import BusFailed
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from clew_services.adapters.json_reply import finite
-from clew_services.adapters.model_http import ModelClient
+from clew_services.adapters.models.json_reply import finite
+from clew_services.adapters.models.model_http import ModelClient
 from clew_services.errors import ModelReplyInvalid
 
 

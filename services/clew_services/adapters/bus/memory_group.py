@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-    from clew_services.adapters.memory_broker import MemorySubscription
+    from clew_services.adapters.bus.memory_broker import MemorySubscription
     from clew_services.ports import Outgoing
 
 

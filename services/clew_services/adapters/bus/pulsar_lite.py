@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew_services.adapters.pulsar_child import answers, free_port, is_free, log_tail, spawn
+from clew_services.adapters.bus.pulsar_child import answers, free_port, is_free, log_tail, spawn
 from clew_services.errors import BusFailed
 
 if TYPE_CHECKING:

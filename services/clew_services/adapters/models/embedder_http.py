@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from clew_services.adapters.json_reply import finite
-from clew_services.adapters.model_http import ModelClient
+from clew_services.adapters.models.json_reply import finite
+from clew_services.adapters.models.model_http import ModelClient
 from clew_services.errors import (
     EmbedderMismatch,
     ModelBusy,

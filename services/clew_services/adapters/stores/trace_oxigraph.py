@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from clew_services.adapters.oxigraph_terms import from_quad, named, to_quads
+from clew_services.adapters.stores.oxigraph_terms import from_quad, named, to_quads
 from clew_services.errors import ClewError, StoreFailed, Unreadable
 from clew_services.ports import TraceRow
 from clew_translators.namespaces import CLEW

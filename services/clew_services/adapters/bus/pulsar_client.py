@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pulsar
 
-from clew_services.adapters.pulsar_calls import CallFailed, call, hand_over
+from clew_services.adapters.bus.pulsar_calls import CallFailed, call, hand_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable

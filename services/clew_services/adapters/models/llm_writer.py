@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew_schema.evidence import Evidence
-from clew_services.adapters.streams import closing
+from clew_services.adapters.models.streams import closing
 from clew_services.core.answer import Draft
 from clew_services.core.prompts import answer_prompt
 from clew_services.errors import ModelReplyInvalid

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from clew_services.errors import BusFailed, ClewError, TooLarge
 
 if TYPE_CHECKING:
-    from clew_services.adapters.pulsar_calls import CallFailed
+    from clew_services.adapters.bus.pulsar_calls import CallFailed
 
 _QUOTA = "the backlog quota of the namespace is used up: let consumers catch up, or raise it"
 _ADVICE = {

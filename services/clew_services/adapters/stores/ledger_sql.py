@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from clew_services.adapters.sql import Batch, SqlStore
+from clew_services.adapters.stores.sql import Batch, SqlStore
 from clew_services.errors import StoreIncompatible
 from clew_services.ports import Outgoing, Record
 

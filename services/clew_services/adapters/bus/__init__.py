@@ -1,0 +1,1 @@
+"""The bus: in memory, on Apache Pulsar, and on pulsar-lite as a supervised child."""

@@ -1,0 +1,1 @@
+"""Files to text: bytes in, no path is ever opened."""

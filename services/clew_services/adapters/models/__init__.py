@@ -1,0 +1,1 @@
+"""Chat, embedding and reranking: over HTTP, embedded, scripted and recorded."""
