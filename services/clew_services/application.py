@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 from contextlib import suppress
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Self
 
-from clew_services.adapters.pulsar_lite import PulsarLite
+from clew_services.adapters.bus.pulsar_lite import PulsarLite
 from clew_services.dead_letters import keep_letters
-from clew_services.errors import BusFailed
+from clew_services.errors import BusFailed, StoreFailed
+from clew_services.run_file import remove_run_file, write_run_file
 from clew_services.runtime.ops import OpsServer, ops_app
 from clew_services.runtime.service import Service
 from clew_services.runtime.trace_api import trace_routes
@@ -20,13 +21,9 @@ from clew_services.steps import SERVICES, steps_of
 from clew_services.wiring import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Coroutine
 
     from clew_services.settings import Settings
-
-RUN_FILE = "run.json"
-"""In the data folder while ``clew up`` runs: where its broker and its ops server are."""
 
 
 class Application:
@@ -66,10 +63,10 @@ class Application:
 
     async def _start(self) -> None:
         settings = self.settings
-        settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._use_folder()
         if settings.embedded_broker and "bus" not in self._given:
             self.broker = PulsarLite(settings.data / "broker")
-            await self.broker.start()
+            await _uninterrupted(self.broker.start())
         url = self.broker.url if self.broker else ""
         parts = self.parts = Parts(settings, broker_url=url, **self._given)
         if self.broker:
@@ -84,12 +81,23 @@ class Application:
         self.ops_url = await self._ops.start()
         tune_collector()
         if self.broker:
-            write_run_file(settings.data, {"pid": os.getpid(), "broker": url, "ops": self.ops_url})
+            write_run_file(settings.data, broker=url, ops=self.ops_url)
+
+    def _use_folder(self) -> None:
+        data = self.settings.data
+        try:
+            data.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with TemporaryFile(dir=data):
+                pass
+        except OSError as error:
+            raise StoreFailed(
+                f"cannot write to the data folder {data} ({error.strerror}): choose another with --data or CLEW_DATA"
+            ) from error
 
     async def stop(self) -> None:
         """Finish what is in hand, flush, close. Idempotent."""
-        if self.broker:
-            (self.settings.data / RUN_FILE).unlink(missing_ok=True)
+        if self.broker is not None:
+            remove_run_file(self.settings.data)
         if self.service is not None:
             await self.service.stop()
         if self._ops is not None:
@@ -98,10 +106,14 @@ class Application:
             await self.parts.close()
         if self.broker is not None:
             await self.broker.stop()
-            self.broker = None
+        self.service = self._ops = self.parts = self.broker = None
 
-    async def run_until_signalled(self) -> None:
-        """Serve until SIGTERM or SIGINT, then stop; a second signal ends the process at once."""
+    async def run_until_signalled(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Start, call ``ready``, serve until SIGTERM or SIGINT, then stop; a second signal ends the process at once.
+
+        A signal while it starts stops it as well. Raises BusFailed when the embedded broker is beyond repair, and
+        what ``start`` raises.
+        """
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
 
         def asked() -> None:
@@ -112,35 +124,40 @@ class Application:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, asked)
         try:
-            while not stop.is_set():
-                if self.broker and self.broker.failure:
-                    raise BusFailed(self.broker.failure)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), 1.0)
+            if await self._started_before(stop):
+                ready()
+                await self._serve(stop)
         finally:
             await self.stop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
 
+    async def _started_before(self, stop: asyncio.Event) -> bool:
+        starting, stopping = asyncio.create_task(self.start()), asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if starting.done():
+                await starting
+                return True
+            return False
+        finally:
+            for task in (starting, stopping):
+                task.cancel()
+            await asyncio.gather(starting, stopping, return_exceptions=True)
 
-def write_run_file(data: Path, values: Mapping[str, object]) -> None:
-    """Write where things are, whole or not at all."""
-    draft = data / f"{RUN_FILE}.new"
-    draft.write_text(json.dumps(values))
-    draft.replace(data / RUN_FILE)
+    async def _serve(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            if self.broker and self.broker.failure:
+                raise BusFailed(self.broker.failure)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), 1.0)
 
 
-def read_run_file(data: Path) -> Mapping[str, Any] | None:
-    """Where the running ``clew up`` of this folder is; null when none runs, also after it was killed."""
+async def _uninterrupted(work: Coroutine[Any, Any, None]) -> None:
+    """Let ``work``, which goes on in a thread, end also when we are cancelled: only then can it be undone."""
+    task = asyncio.create_task(work)
     try:
-        values: Mapping[str, Any] = json.loads((data / RUN_FILE).read_text())
-        pid = int(values["pid"])
-    except (FileNotFoundError, ValueError, KeyError):
-        return None
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None
-    except PermissionError:
-        pass  # it runs, as somebody else
-    return values
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.gather(task, return_exceptions=True)
+        raise

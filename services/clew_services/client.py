@@ -12,7 +12,7 @@ from clew_schema import topics
 from clew_schema.agent import AgentRequest, AgentResponse
 from clew_schema.base import Message
 from clew_schema.documents import DocumentLoad, DocumentStatus
-from clew_schema.envelope import SEQUENCE, STREAM, Envelope
+from clew_schema.envelope import MESSAGE_ID, SEQUENCE, STREAM, Envelope
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_schema.topics import TopicSpace
 from clew_services.errors import BusFailed
@@ -29,6 +29,9 @@ R = TypeVar("R", bound=Message)
 WIDTH = 256
 """Responses held unread, all questions of one client together."""
 
+REOPEN_SECONDS = 0.2
+"""Wait before a broken subscription is opened again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Heard(Generic[R]):
@@ -41,6 +44,12 @@ class Heard(Generic[R]):
     body: R
     stream: str = ""
     sequence: int = 0
+    message_id: str = ""
+
+    @property
+    def name(self) -> tuple[str, str, int]:
+        """What two deliveries of one response have in common, and no two responses."""
+        return self.message_id, self.stream, self.sequence
 
 
 class Client:
@@ -54,8 +63,8 @@ class Client:
         self._bus = bus
         self._space = space or TopicSpace()
         self._name = f"client-{uuid4().hex}"
-        self._listening: dict[str, tuple[Subscription, asyncio.Task[None]]] = {}
-        self._queues: dict[str, asyncio.Queue[Delivery]] = {}
+        self._listening: dict[str, asyncio.Task[None]] = {}
+        self._queues: dict[str, asyncio.Queue[Delivery | None]] = {}
         self._opening = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
@@ -71,7 +80,8 @@ class Client:
     ) -> AsyncIterator[Heard[DocumentRagResponse]]:
         """The responses to ``query``, the last one with ``end_of_session``.
 
-        Raises TimeoutError when ``timeout`` seconds pass without any response.
+        Raises TimeoutError when ``timeout`` seconds pass without any response, BusFailed when the broker does not
+        take the question.
         """
         return self._call(
             topics.DOCUMENT_RAG_REQUEST, topics.DOCUMENT_RAG_RESPONSE, query, timeout, _ends_session
@@ -94,25 +104,23 @@ class Client:
 
     async def listen(self, topic: Topic[Any]) -> None:
         """Subscribe to ``topic`` now, so that the first question does not wait for it. Raises BusFailed."""
+        full = self._space.full(topic.name)
         async with self._opening:
-            if topic.name in self._listening:
-                return
-            subscription = await self._bus.subscribe(
-                self._space.full(topic.name), self._name, width=WIDTH, position="latest"
-            )
-            task = asyncio.create_task(self._dispatch(subscription))
-            self._listening[topic.name] = (subscription, task)
+            if full not in self._listening:
+                subscription = await self._subscribe(full)
+                self._listening[full] = asyncio.create_task(self._dispatch(full, subscription))
 
     async def close(self) -> None:
-        """Stop listening and take the private subscriptions away. Idempotent."""
-        while self._listening:
-            name, (subscription, task) = self._listening.popitem()
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-            await subscription.close()
-            with suppress(BusFailed):
-                await self._bus.unsubscribe(self._space.full(name), self._name)
+        """Stop listening and take the private subscriptions away; who still waits gets BusFailed. Idempotent."""
+        for queue in self._queues.values():
+            queue.put_nowait(None)
+        async with self._opening:
+            while self._listening:
+                full, task = self._listening.popitem()
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                with suppress(BusFailed):  # a broker that is gone has nothing to be taken away now
+                    await self._bus.unsubscribe(full, self._name)
 
     async def _call(
         self, request: Topic[Any], response: Topic[R], body: Message, timeout: float, ends: Any
@@ -129,30 +137,59 @@ class Client:
                     properties=Envelope(id=correlation, message_id=str(uuid4())).properties(),
                 )
             )
-            seen: set[tuple[str, str, str]] = set()
+            seen: set[tuple[str, str, int]] = set()
             while True:
                 async with asyncio.timeout(timeout):
                     delivery = await queue.get()
-                props = delivery.properties
-                name = (props.get("message-id", ""), props.get(STREAM, ""), props.get(SEQUENCE, ""))
-                if name in seen:
+                if delivery is None:
+                    raise BusFailed("the client was closed before the last response came")
+                heard = _heard(response, delivery)
+                if heard is None or heard.name in seen:
                     continue
-                seen.add(name)
-                heard = wire.decode(response.body, delivery.payload)
-                yield Heard(heard, name[1], int(name[2] or 0))
-                if ends(heard):
+                seen.add(heard.name)
+                yield heard
+                if ends(heard.body):
                     return
         finally:
             del self._queues[correlation]
 
-    async def _dispatch(self, subscription: Subscription) -> None:
-        """Give each response to whoever asked; others' responses are none of ours."""
-        while True:
-            delivery = await subscription.receive()
-            queue = self._queues.get(delivery.properties.get("id", ""))
-            if queue is not None:
-                queue.put_nowait(delivery)
-            await subscription.ack(delivery)
+    async def _subscribe(self, full: str) -> Subscription:
+        return await self._bus.subscribe(full, self._name, width=WIDTH, position="latest")
+
+    async def _dispatch(self, full: str, subscription: Subscription) -> None:
+        """Give each response to whoever asked, for as long as the client is open; others' are none of ours."""
+        try:
+            while True:
+                try:
+                    delivery = await subscription.receive()
+                    queue = self._queues.get(Envelope.of(delivery.properties).id)
+                    if queue is not None:
+                        queue.put_nowait(delivery)
+                    await subscription.ack(delivery)
+                except BusFailed:
+                    # What was not acknowledged comes again, and is heard once all the same.
+                    await asyncio.sleep(REOPEN_SECONDS)
+                    await subscription.close()
+                    with suppress(BusFailed):
+                        subscription = await self._subscribe(full)
+        finally:
+            await subscription.close()
+
+
+def _heard(topic: Topic[R], delivery: Delivery) -> Heard[R] | None:
+    """The response in ``delivery``; null for what is no body of ``topic``, whoever put it there."""
+    try:
+        body = wire.decode(topic, delivery.payload)
+    except wire.NotThisMessage:
+        return None
+    props = delivery.properties
+    number = props.get(SEQUENCE, "")
+    return Heard(
+        body,
+        stream=props.get(STREAM, ""),
+        sequence=int(number) if number.isascii() and number.isdigit() and len(number) < 16 else 0,
+        message_id=props.get(MESSAGE_ID, "") or delivery.broker_id,
+    )
 
 
 def _ends_session(body: DocumentRagResponse) -> bool:

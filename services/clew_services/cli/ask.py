@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
-from rich.console import Console
 
-from clew_schema.agent import AgentRequest
-from clew_schema.rdf import Triple
-from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_services.cli.common import (
     CollectionOption,
     DataOption,
@@ -18,16 +16,19 @@ from clew_services.cli.common import (
     clean,
     emit_json,
     err,
-    fail,
     load,
     out,
     start,
+    tell_error,
+    utf8,
 )
-from clew_services.cli.connect import parts_of
-from clew_services.cli.trace_view import render
-from clew_services.client import Client
-from clew_services.settings import Settings
-from clew_translators.trace import read_trace
+
+if TYPE_CHECKING:
+    from clew_schema.agent import AgentRequest
+    from clew_schema.base import RunMessage
+    from clew_schema.errors import Error
+    from clew_schema.retrieval import DocumentRagQuery
+    from clew_services.settings import Settings
 
 QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.")]
 ExplainOption = Annotated[
@@ -54,14 +55,18 @@ def ask(
     data: DataOption = None,
 ) -> None:
     """Ask the documents. Steps stream past on standard error, the answer comes on standard output."""
+    from clew_schema.retrieval import DocumentRagQuery
+
     query = DocumentRagQuery(
-        query=question,
-        collection=collection,
+        query=utf8(question),
+        collection=utf8(collection),
         doc_limit=limit,
         streaming=True,
-        session_id=session or str(uuid4()),
+        session_id=utf8(session) or str(uuid4()),
     )
-    start(_ask(load(data), query, explain=explain, json=json, timeout=timeout))
+    settings = load(data)
+    error = start(_ask_json(settings, query, timeout) if json else _ask(settings, query, timeout, explain))
+    _end(error, query, json=json, data=data)
 
 
 def agent(
@@ -72,112 +77,77 @@ def agent(
     session: SessionOption = "",
     data: DataOption = None,
 ) -> None:
-    """Ask the agent: it thinks, uses tools, and concludes."""
+    """Ask the agent: it thinks, uses tools, and concludes. Thoughts come on standard error."""
+    from clew_schema.agent import AgentRequest
+
     request = AgentRequest(
-        question=question, collection=collection, streaming=True, session_id=session or str(uuid4())
+        question=utf8(question),
+        collection=utf8(collection),
+        streaming=True,
+        session_id=utf8(session) or str(uuid4()),
     )
-    start(_agent(load(data), request, json=json, timeout=timeout))
+    error = start(_agent(load(data), request, timeout, json=json))
+    _end(error, request, json=json, data=data)
 
 
-async def _ask(
-    settings: Settings, query: DocumentRagQuery, *, explain: bool, json: bool, timeout: float
-) -> None:
-    async with parts_of(settings) as parts, Client(await parts.bus(), settings.space) as client:
-        if json:
-            async for heard in client.ask(query, timeout=timeout):
-                emit_json(heard.body.model_dump(mode="json"))
-                _end_on(heard.body)
-            return
-        told = Telling(err, out)
-        await told.follow(client, query, timeout=timeout)
-        if explain:
-            out.print()
-            out.print(render(read_trace(told.triples)))
-
-
-async def _agent(settings: Settings, request: AgentRequest, *, json: bool, timeout: float) -> None:
-    async with parts_of(settings) as parts, Client(await parts.bus(), settings.space) as client:
-        async for heard in client.agent(request, timeout=timeout):
-            body = heard.body
-            if json:
-                emit_json(body.model_dump(mode="json"))
-            elif body.message_type in {"thought", "observation"}:
-                err.print(f"[dim]{body.message_type:>11}[/]  {clean(body.content)}")
-            elif body.message_type == "answer":
-                out.print(clean(body.content))
-            if body.error is not None:
-                fail(body.error.type, body.error.message)
+def _end(error: Error | None, asked: RunMessage, *, json: bool, data: Path | None) -> None:
+    """How to see it again, and the error, which ends the process with 1; JSON has told all that already."""
+    if not json:
+        _where(asked.session_id, asked.collection, data)
+    if error is not None:
         if not json:
-            err.print(f"[dim]trace: clew trace show {request.session_id} -c {request.collection}[/]")
-
-
-class Telling:
-    """Tells a person of one document question: steps on ``steps``, the answer on ``answer``."""
-
-    def __init__(self, steps: Console, answer: Console) -> None:
-        """``triples`` collects what was explained inline."""
-        self.triples: list[Triple] = []
-        self._steps = steps
-        self._answer = answer
-        self._shown = 0
-        self._stream = ""
-        self._text = ""
-
-    async def follow(
-        self, client: Client, query: DocumentRagQuery, *, timeout: float = 120.0
-    ) -> DocumentRagResponse:
-        """Ask ``query`` and tell until it ends; its last response. Ends the process with 1 after an error."""
-        async for heard in client.ask(query, timeout=timeout):
-            body = heard.body
-            if body.message_type == "explain":
-                self._explained(body)
-            elif body.message_type == "chunk":
-                self._chunk(body.response or "", heard.stream)
-            if body.end_of_session:
-                self._ended(body)
-                return body
-        raise AssertionError("unreachable: a call ends with its last response")
-
-    def _explained(self, body: DocumentRagResponse) -> None:
-        self.triples += body.explain_triples
-        steps = read_trace(self.triples).steps
-        for step in steps[self._shown :]:
-            if step.kind != "answer":
-                self._steps.print(f"[green]●[/] [dim]{clean(step.title)}[/]")
-        self._shown = len(steps)
-
-    def _chunk(self, text: str, stream: str) -> None:
-        if self._stream and stream != self._stream:
-            self._answer.print("\n[yellow]the answer begins again: its service was restarted[/]")
-            self._text = ""
-        self._stream = stream
-        self._text += text
-        self._answer.print(clean(text), end="", soft_wrap=True)
-
-    def _ended(self, body: DocumentRagResponse) -> None:
-        if self._text:
-            self._answer.print()
-        if body.error is not None:
-            fail(body.error.type, body.error.message)
-        if body.response and body.response.strip() != self._text.strip():
-            self._answer.print(clean(body.response), soft_wrap=True)
-        if body.options:
-            self._answer.print("  " + clean(" · ".join(body.options)))
-        for citation in body.citations:
-            page = f" p.{citation.page}" if citation.page else ""
-            self._answer.print(
-                f"  [cyan]\\[{citation.number}][/] {clean(citation.filename)}{page}"
-                f" [dim]{citation.start}–{citation.end}[/] {clean(_snippet(citation.quote))}",
-                soft_wrap=True,
-            )
-        self._steps.print(f"[dim]trace: clew trace show {body.session_id} -c {body.collection}[/]")
-
-
-def _end_on(body: DocumentRagResponse) -> None:
-    if body.error is not None:
+            tell_error(error.type, error.message)
         raise typer.Exit(1)
 
 
-def _snippet(text: str, length: int = 90) -> str:
-    flat = " ".join(text.split())
-    return f"“{flat}”" if len(flat) <= length else f"“{flat[: length - 1]}…”"
+async def _ask_json(settings: Settings, query: DocumentRagQuery, timeout: float) -> Error | None:
+    from clew_services.cli.connect import client_of
+
+    error = None
+    async with client_of(settings) as client:
+        async for heard in client.ask(query, timeout=timeout):
+            emit_json(heard.body.model_dump(mode="json"))
+            error = heard.body.error
+    return error
+
+
+async def _ask(settings: Settings, query: DocumentRagQuery, timeout: float, explain: bool) -> Error | None:
+    from clew_services.cli.connect import client_of
+    from clew_services.cli.telling import Telling
+
+    told = Telling(err, out)
+    async with client_of(settings) as client:
+        body = await told.follow(client, query, timeout=timeout)
+    if explain and told.triples:
+        from clew_services.cli.trace_view import render
+        from clew_translators.trace import read_trace
+
+        out.print()
+        out.print(render(read_trace(told.triples)))
+    return body.error
+
+
+async def _agent(settings: Settings, request: AgentRequest, timeout: float, *, json: bool) -> Error | None:
+    from clew_services.cli.connect import client_of
+
+    error = None
+    async with client_of(settings) as client:
+        async for heard in client.agent(request, timeout=timeout):
+            body, error = heard.body, heard.body.error
+            if json:
+                emit_json(body.model_dump(mode="json"))
+            elif body.message_type in {"thought", "observation"}:
+                err.print(
+                    f"[dim]{body.message_type:>11}[/]  {clean(body.content)}", soft_wrap=not err.is_terminal
+                )
+            elif body.message_type == "answer":
+                out.print(clean(body.content), soft_wrap=not out.is_terminal)
+    return error
+
+
+def _where(session_id: str, collection: str, data: Path | None) -> None:
+    """How to see it again."""
+    command = ["clew", "trace", "show", session_id]
+    command += ["-c", collection] if collection not in {"", "default"} else []
+    command += ["-d", str(data)] if data is not None else []
+    err.print(f"[dim]trace: {clean(shlex.join(command))}[/]", soft_wrap=True)

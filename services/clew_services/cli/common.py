@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
+import shutil
+import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 
 import typer
-import uvloop
-from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
-from clew_services.errors import ClewError
-from clew_services.settings import Settings
-
 if TYPE_CHECKING:
     from collections.abc import Coroutine
+
+    from clew_services.settings import Settings
 
 T = TypeVar("T")
 
@@ -28,39 +27,87 @@ DataOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one value a line, and nothing else.")]
 CollectionOption = Annotated[str, typer.Option("--collection", "-c", help="The collection of documents.")]
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+PIPE_WIDTH = 100
+"""Columns of what goes into a pipe or a file, unless COLUMNS says otherwise."""
+
+
+def console(stream: TextIO, *, stderr: bool = False) -> Console:
+    """A console on ``stream``: as wide as the terminal, plain and PIPE_WIDTH wide where there is none."""
+    width = None if stream.isatty() else shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+    return Console(stderr=stderr, highlight=False, width=width)
+
+
+out = console(sys.stdout)
+err = console(sys.stderr, stderr=True)
+
+
+def prepare_streams() -> None:
+    """What a terminal cannot show is replaced, never an error: its character set is not ours to choose."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
 
 
 def load(data: Path | None = None, **changes: Any) -> Settings:
     """The settings, with what the command line changes. Ends the process with 2 for a bad setting."""
+    from pydantic import ValidationError
+
+    from clew_services.settings import Settings
+
     if data is not None:
         changes["data"] = data.expanduser().absolute()
     try:
         return Settings(**{name: value for name, value in changes.items() if value is not None})
     except ValidationError as error:
         for problem in error.errors(include_url=False):
-            name = "CLEW_" + ".".join(str(part) for part in problem["loc"]).upper()
-            err.print(f"[red]error[/] {escape(name)}: {escape(problem['msg'])}")
+            name = "_".join(("CLEW", *(str(part) for part in problem["loc"]))).upper()
+            given = problem["input"] if isinstance(problem["input"], str | int | float) else ""
+            err.print(
+                f"[red]error[/] [bold]bad-setting[/]: {clean(name)}={clean(str(given))}: {clean(problem['msg'])}"
+            )
         raise typer.Exit(2) from None
 
 
 def start(work: Coroutine[Any, Any, T]) -> T:
-    """Run ``work``; a failure of ours is told in one line and ends the process with 1."""
+    """Run ``work``; a failure of ours, or of the machine, is told in one line and ends the process with 1."""
+    import uvloop
+
+    from clew_services.errors import ClewError
+
     try:
-        return uvloop.run(work)
+        return uvloop.run(_until_terminated(work))
     except ClewError as error:
         fail(error.type, str(error))
     except TimeoutError:
         fail("timeout", "nobody answered in time: do the services run (`clew up`, `clew run`)?")
+    except BrokenPipeError:
+        raise  # whoever read our output went away; the command line ends without a word
+    except OSError as error:
+        fail("unusable", f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+    except asyncio.CancelledError:
+        raise typer.Exit(143) from None
+
+
+async def _until_terminated(work: Coroutine[Any, Any, T]) -> T:
+    """SIGTERM is taken like Ctrl-C: what was opened is closed. A command that serves replaces this."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await work
 
 
 def fail(kind: str, message: str, code: int = 1) -> NoReturn:
     """Tell what went wrong and end the process."""
-    err.print(f"[red]error[/] [bold]{escape(kind)}[/]: {clean(message)}")
+    tell_error(kind, message)
     raise typer.Exit(code)
+
+
+def tell_error(kind: str, message: str) -> None:
+    """Tell what went wrong, and go on."""
+    err.print(f"[red]error[/] [bold]{clean(kind)}[/]: {clean(message)}", soft_wrap=True)
 
 
 def clean(text: str) -> str:
@@ -68,11 +115,12 @@ def clean(text: str) -> str:
     return escape("".join(c if c.isprintable() or c in "\n\t" else "�" for c in text))
 
 
+def utf8(text: str) -> str:
+    """``text`` from the command line or a file's name; bytes in it that are no UTF-8 are replaced."""
+    return text.encode(errors="replace").decode()
+
+
 def emit_json(value: object) -> None:
-    """One line of JSON on standard output, at once."""
-    print(json.dumps(value, ensure_ascii=False), flush=True)
-
-
-def quiet_exit() -> None:
-    """A reader that went away (``| head``) is no error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """One line of JSON on standard output, at once; in ASCII where the output can carry no more."""
+    wide = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    print(json.dumps(value, ensure_ascii=not wide), flush=True)

@@ -5,22 +5,23 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from clew_services.adapters.trace_http import HttpTraceStore
-from clew_services.adapters.trace_oxigraph import OxigraphTraceStore
-from clew_services.application import read_run_file
 from clew_services.errors import BusFailed, StoreFailed
-from clew_services.wiring import Parts
+from clew_services.run_file import read_run_file
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from clew_services.client import Client
     from clew_services.ports import TraceStore
     from clew_services.settings import Settings
+    from clew_services.wiring import Parts
 
 
 @asynccontextmanager
 async def parts_of(settings: Settings) -> AsyncIterator[Parts]:
     """Parts connected to the broker. Raises BusFailed when nothing runs."""
+    from clew_services.wiring import Parts
+
     url = ""
     if settings.embedded_broker:
         running = read_run_file(settings.data)
@@ -29,7 +30,7 @@ async def parts_of(settings: Settings) -> AsyncIterator[Parts]:
                 f"nothing runs over {settings.data}: start `clew up`, "
                 "or set CLEW_PULSAR_URL to a broker that does"
             )
-        url = running["broker"]
+        url = running.broker
     parts = Parts(settings, broker_url=url)
     try:
         yield parts
@@ -38,14 +39,27 @@ async def parts_of(settings: Settings) -> AsyncIterator[Parts]:
 
 
 @asynccontextmanager
+async def client_of(settings: Settings) -> AsyncIterator[Client]:
+    """A client of the broker. Raises BusFailed when nothing runs, or when the broker does not answer."""
+    from clew_services.client import Client
+
+    async with parts_of(settings) as parts, Client(await parts.bus(), settings.space) as client:
+        yield client
+
+
+@asynccontextmanager
 async def traces_of(settings: Settings) -> AsyncIterator[TraceStore]:
     """The trace store: of the settings' URL, of the running ``clew up``, or the folder's own. Raises StoreFailed."""
     running = read_run_file(settings.data)
-    url = settings.traces_url or (running or {}).get("ops", "")
+    url = settings.traces_url or (running.ops if running else "")
     store: TraceStore
     if url:
+        from clew_services.adapters.stores.trace_http import HttpTraceStore
+
         store = HttpTraceStore.at(url)
     elif (settings.data / "traces").exists():
+        from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
+
         store = OxigraphTraceStore(settings.data / "traces")
     else:
         raise StoreFailed(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from base64 import b64encode
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.text import Text
 
-from clew_schema.documents import DocumentLoad, DocumentStatus
-from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.adapters.formats import SUFFIXES
 from clew_services.cli.common import (
     CollectionOption,
     DataOption,
@@ -23,18 +23,20 @@ from clew_services.cli.common import (
     fail,
     load,
     start,
+    utf8,
 )
-from clew_services.cli.connect import parts_of
-from clew_services.client import Client
 
 if TYPE_CHECKING:
-    from clew_services.settings import Settings
+    from rich.console import Console
 
-LARGEST = MAX_MESSAGE_BYTES * 3 // 4 - 4096
-"""Bytes of a file that fit into a message as base64."""
+    from clew_schema.documents import DocumentStatus
+    from clew_services.client import Client
+    from clew_services.settings import Settings
 
 AT_ONCE = 2
 """Documents that are on their way at the same time."""
+
+MARKS = {"ready": ("✓", "green"), "unchanged": ("=", "dim"), "failed": ("✗", "red")}
 
 
 def ingest(
@@ -45,18 +47,17 @@ def ingest(
     json: JsonOption = False,
     data: DataOption = None,
 ) -> None:
-    """Take documents in. What is in already and unchanged is left alone; one that fails leaves the others be."""
+    """Take documents in. What is in already and unchanged is left alone; one that fails leaves the others be.
+
+    Folders are searched for text, Markdown, HTML and PDF; hidden files and folders are passed over.
+    """
     files = found(paths)
-    if not files:
-        fail("no-documents", f"no file here ends in one of: {', '.join(sorted(SUFFIXES))}", 2)
-    last = start(_ingest(load(data), files, collection, json=json))
-    failed = [status for status in last if status.state == "failed"]
+    last = start(_ingest(load(data), files, utf8(collection), json=json))
+    failed = sum(status.state == "failed" for status in last)
     if not json:
         chunks = sum(status.chunks for status in last)
-        err.print(f"{len(last) - len(failed)} documents, {chunks} chunks in collection {clean(collection)}")
-        for status in failed:
-            message = status.error.message if status.error else ""
-            err.print(f"[red]failed[/] {clean(status.name)}: {clean(message)}")
+        told = f"{len(last) - failed} documents, {chunks} chunks in collection {collection}"
+        err.print(clean(told) + (f"; [red]{failed} failed[/]" if failed else ""))
     if failed:
         raise typer.Exit(1)
 
@@ -64,64 +65,126 @@ def ingest(
 def found(paths: list[Path]) -> list[tuple[str, Path]]:
     """(name, file) of every document at ``paths``: a file named there whatever its kind, a folder's by their endings.
 
-    The name is the file's path inside of the folder that was named, so that it is the same on every machine.
+    The name is the file's path inside of the folder that was named, so that it is the same on every machine. Ends
+    the process with 2 when there is none, or when two would have the same name.
     """
-    files: list[tuple[str, Path]] = []
+    from clew_services.adapters.formats.extract import SUFFIXES, SUPPORTED
+
+    files: dict[Path, str] = {}
     for path in paths:
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in SUFFIXES)
-            files += [(p.relative_to(path).as_posix(), p) for p in inside]
+            inside = ((p.relative_to(path), p) for p in sorted(path.rglob("*")) if p.is_file())
+            files |= {
+                p: utf8(name.as_posix())
+                for name, p in inside
+                if p.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in name.parts)
+            }
         else:
-            files.append((path.name, path))
-    return files
+            files[path] = utf8(path.name)
+    if not files:
+        fail("no-documents", f"nothing here can be read: documents end in {SUPPORTED}", 2)
+    name, times = Counter(files.values()).most_common(1)[0]
+    if times > 1:
+        fail(
+            "same-name",
+            f"{times} of these files are named {name!r}, and a document's name is what tells it from others: "
+            "name the folder that holds them all",
+            2,
+        )
+    return [(name, path) for path, name in files.items()]
 
 
 async def _ingest(
     settings: Settings, files: list[tuple[str, Path]], collection: str, *, json: bool
 ) -> list[DocumentStatus]:
-    async with parts_of(settings) as parts, Client(await parts.bus(), settings.space) as client:
-        return await load_all(client, files, collection, json=json)
+    from clew_services.cli.connect import client_of
+
+    async with client_of(settings) as client:
+        return await load_all(client, files, collection, console=err, json=json)
 
 
 async def load_all(
-    client: Client, files: list[tuple[str, Path]], collection: str, *, json: bool = False
+    client: Client, files: list[tuple[str, Path]], collection: str, *, console: Console, json: bool = False
 ) -> list[DocumentStatus]:
-    """Load ``files`` through ``client`` with a progress bar (or JSON lines); the last status of each, in order."""
+    """Load ``files`` through ``client``, told on ``console`` (or as JSON lines); the last status of each, in order.
+
+    On a terminal bars show what is under way; each finished document is one line, there and in a pipe.
+    """
     slots = asyncio.Semaphore(AT_ONCE)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("  {task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("[dim]{task.fields[state]}[/]"),
-        TimeElapsedColumn(),
     )
-    with Progress(*columns, console=err, disable=json) as bar:
+    live = console.is_terminal and not json
+    with Progress(*columns, console=console, disable=not live, transient=True) as bars:
+        whole = bars.add_task("[bold]documents[/]", total=len(files), state="")
 
         async def one(name: str, path: Path) -> DocumentStatus:
             async with slots:
-                task = bar.add_task(clean(name), total=None, state="waiting")
-                return await _load(client, name, path, collection, bar, task, json=json)
+                bar = bars.add_task(clean(name), total=None, state="sent")
+                began = time.monotonic()
+                status = await _load(client, name, path, collection, _Watch(bars, bar, json=json))
+                bars.remove_task(bar)
+                bars.advance(whole)
+                if not json:
+                    console.print(_line(status, time.monotonic() - began), soft_wrap=not console.is_terminal)
+                return status
 
         return await asyncio.gather(*(one(name, path) for name, path in files))
 
 
-async def _load(
-    client: Client, name: str, path: Path, collection: str, bar: Progress, task: TaskID, *, json: bool
-) -> DocumentStatus:
-    content = path.read_bytes()
-    if len(content) > LARGEST:
-        fail(
-            "too-large",
-            f"{name} has {len(content)} bytes; a message carries {LARGEST}: split the document",
-            2,
-        )
-    document = DocumentLoad(name=name, collection=collection, content=b64encode(content).decode())
-    status = DocumentStatus(name=name)
-    async for heard in client.load(document):
-        status = heard.body
-        if json:
+def _line(status: DocumentStatus, seconds: float) -> Text:
+    mark, style = MARKS.get(status.state, ("?", "yellow"))
+    text = Text.assemble((f"  {mark} ", style), status.name)
+    if status.error is not None:
+        return text.append(f"  {status.error.type}: {status.error.message}", style="red")
+    return text.append(f"  {status.state}, {status.chunks} chunks, {seconds:.1f} s", style="dim")
+
+
+class _Watch:
+    """Tells each status of one document."""
+
+    def __init__(self, bars: Progress, bar: TaskID, *, json: bool) -> None:
+        self._bars = bars
+        self._bar = bar
+        self._json = json
+
+    def __call__(self, status: DocumentStatus) -> DocumentStatus:
+        if self._json:
             emit_json(status.model_dump(mode="json"))
-        total = status.chunks or None
-        done = status.chunks if status.state in {"ready", "unchanged"} else status.chunks_done
-        bar.update(task, total=total, completed=done, state=status.state)
+        self._bars.update(
+            self._bar, total=status.chunks or None, completed=status.chunks_done, state=status.state
+        )
+        return status
+
+
+async def _load(client: Client, name: str, path: Path, collection: str, tell: _Watch) -> DocumentStatus:
+    """Send one document and wait for its end; whatever goes wrong with it is its own failure."""
+    from clew_schema.documents import DocumentLoad, DocumentStatus
+    from clew_schema.errors import Error
+    from clew_schema.limits import MAX_MESSAGE_BYTES
+
+    def failed(kind: str, message: str) -> DocumentStatus:
+        return tell(
+            DocumentStatus(
+                name=name, collection=collection, state="failed", error=Error(type=kind, message=message)
+            )
+        )
+
+    largest = MAX_MESSAGE_BYTES * 3 // 4 - 4096  # as base64, with the fields around it
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return failed("document-unreadable", f"{path}: {error.strerror}")
+    if len(content) > largest:
+        return failed("too-large", f"it has {len(content)} bytes; a message carries {largest}: split it")
+    document = DocumentLoad(name=name, collection=collection, content=b64encode(content).decode())
+    status = DocumentStatus(name=name, collection=collection)
+    try:
+        async for heard in client.load(document):
+            status = tell(heard.body)
+    except TimeoutError:
+        return failed("timeout", "nobody told how far it is: does the ingest service run?")
     return status

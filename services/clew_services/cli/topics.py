@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew_schema.topics import TOPICS
-from clew_services.adapters.pulsar_admin import PulsarAdmin
-from clew_services.cli.common import JsonOption, emit_json, fail, load, out, start
-from clew_services.settings import Settings
-from clew_services.subscriptions import subscriptions
+from clew_services.cli.common import JsonOption, clean, emit_json, fail, load, out, start
 
-app = typer.Typer(help="Topics and subscriptions on a real broker.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from clew_services.settings import Settings
+
+app = typer.Typer(help="Make topics and subscriptions on a real broker, and list them.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_(json: JsonOption = False) -> None:
-    """Every topic: its full name, what travels there, and who reads it."""
+    """List every topic: its full name, what travels there, and who reads it."""
+    from clew_schema.topics import TOPICS
+    from clew_services.subscriptions import subscriptions
+
     settings = load()
     readers = subscriptions(settings.space)
     for topic in TOPICS:
@@ -32,7 +34,10 @@ def list_(json: JsonOption = False) -> None:
         if json:
             emit_json(row)
         else:
-            out.print(f"[bold]{full}[/]  {topic.body.__name__}  [dim]{topic.about}[/]")
+            out.print(f"[bold]{clean(full)}[/]  {topic.body.__name__}", soft_wrap=True)
+            out.print(f"  {topic.about}", soft_wrap=True)
+            for reader in readers.get(full, []):
+                out.print(f"  [dim]read by {reader}[/]", soft_wrap=True)
 
 
 @app.command()
@@ -54,6 +59,10 @@ def create(
 
 
 async def _create(settings: Settings) -> int:
+    from clew_schema.topics import TOPICS
+    from clew_services.adapters.bus.pulsar_admin import PulsarAdmin
+    from clew_services.subscriptions import subscriptions
+
     space = settings.space
     wanted: dict[str, list[str]] = {space.full(topic.name): [] for topic in TOPICS} | subscriptions(space)
     pairs = [(topic, name) for topic, names in wanted.items() for name in names]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,18 +11,18 @@ from clew_services.cli.common import (
     CollectionOption,
     DataOption,
     JsonOption,
+    clean,
     emit_json,
     fail,
     load,
     out,
     start,
 )
-from clew_services.cli.connect import traces_of
-from clew_services.cli.trace_view import render, render_list
-from clew_services.ports import TraceRow, TraceStore
-from clew_services.settings import Settings
-from clew_translators.trace import question_candidates, read_trace
-from clew_translators.trace_tree import TraceTree, graft, to_json
+
+if TYPE_CHECKING:
+    from clew_services.ports import TraceRow, TraceStore
+    from clew_services.settings import Settings
+    from clew_translators.trace_tree import TraceTree
 
 app = typer.Typer(help="Look at how answers came about.", no_args_is_help=True)
 
@@ -35,15 +36,17 @@ def list_(
     json: JsonOption = False,
     data: DataOption = None,
 ) -> None:
-    """The newest questions of a collection, the newest first."""
+    """List the newest questions of a collection, the newest first."""
+    from clew_services.cli.trace_view import render_list
+
     rows = start(_rows(load(data), collection, limit))
     if json:
         for row in rows:
-            emit_json({name: getattr(row, name) for name in TraceRow.__slots__})
+            emit_json(asdict(row))
     elif rows:
         out.print(render_list(rows))
     else:
-        out.print(f"no questions were asked of collection {collection!r} yet")
+        out.print(clean(f"no questions were asked of collection {collection!r} yet"))
 
 
 @app.command()
@@ -53,7 +56,10 @@ def show(
     json: JsonOption = False,
     data: DataOption = None,
 ) -> None:
-    """One run as a tree, from the question to the spans of the documents that support its answer."""
+    """Show one run as a tree, from the question to the spans of the documents that support its answer."""
+    from clew_services.cli.trace_view import render
+    from clew_translators.trace_tree import to_json
+
     tree = start(_tree(load(data), collection, run))
     if tree is None:
         fail("unknown-run", f"collection {collection!r} has no run {run!r}: see `clew trace list`")
@@ -64,11 +70,16 @@ def show(
 
 
 async def _rows(settings: Settings, collection: str, limit: int) -> list[TraceRow]:
+    from clew_services.cli.connect import traces_of
+
     async with traces_of(settings) as store:
         return list(await store.list(collection, limit=limit))
 
 
 async def _tree(settings: Settings, collection: str, run: str) -> TraceTree | None:
+    from clew_services.cli.connect import traces_of
+    from clew_translators.trace import question_candidates
+
     async with traces_of(settings) as store:
         for uri in question_candidates(run):
             if (tree := await tree_of(store, collection, uri)) is not None:
@@ -78,6 +89,9 @@ async def _tree(settings: Settings, collection: str, run: str) -> TraceTree | No
 
 async def tree_of(store: TraceStore, collection: str, uri: str) -> TraceTree | None:
     """The run ``uri`` with the runs of its tools in their places; null when the collection has none of that name."""
+    from clew_translators.trace import read_trace
+    from clew_translators.trace_tree import graft
+
     quads = await store.run(collection, uri)
     if not quads:
         return None

@@ -1,0 +1,156 @@
+"""A document question told to a person: the steps while they happen, the answer as it is written, its citations."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.padding import Padding
+from rich.text import Text
+
+from clew_services.cli.common import clean
+from clew_services.cli.trace_view import clipped, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from clew_schema.evidence import Citation
+    from clew_schema.rdf import Triple
+    from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
+    from clew_services.client import Client
+
+QUOTE = 240
+"""Characters of a quote that are shown; the trace and ``--json`` have all of them."""
+
+
+class Telling:
+    """Tells a person of one document question: steps on ``steps``, the answer on ``answer``."""
+
+    def __init__(self, steps: Console, answer: Console) -> None:
+        """``triples`` collects what was explained inline."""
+        self.triples: list[Triple] = []
+        self._steps = steps
+        self._answer = answer
+        self._began = time.monotonic()
+        self._shown = 0
+        self._stream = ""
+        self._text = ""
+        self._line = Line(answer)
+
+    async def follow(
+        self, client: Client, query: DocumentRagQuery, *, timeout: float = 120.0
+    ) -> DocumentRagResponse:
+        """Ask ``query`` and tell until it ends; its last response, whose error is not told. Raises as ``ask`` does."""
+        self._began = time.monotonic()
+        async for heard in client.ask(query, timeout=timeout):
+            body = heard.body
+            if body.message_type == "explain":
+                self._explained(body)
+            elif body.message_type == "chunk":
+                self._chunk(body.response or "", heard.stream)
+            if body.end_of_session:
+                self._ended(body)
+                return body
+        raise AssertionError("unreachable: a call ends with its last response")
+
+    def _explained(self, body: DocumentRagResponse) -> None:
+        from clew_translators.trace import TraceUnreadable, read_trace
+
+        self.triples += body.explain_triples
+        try:
+            steps = read_trace(self.triples).steps
+        except TraceUnreadable:
+            return  # more of it will come
+        for step in steps[self._shown :]:
+            if step.kind not in {"answer", "failure"}:
+                self._step(step.title)
+        self._shown = len(steps)
+
+    def _step(self, title: str) -> None:
+        """A line with the seconds since the question was asked."""
+        if self._text:
+            return  # the answer is being written: a step that is told late must not stand in its middle
+        took = time.monotonic() - self._began
+        self._steps.print(Text.assemble(("● ", "green"), (f"{took:6.2f} s  ", "dim"), one_line(title)))
+
+    def _chunk(self, text: str, stream: str) -> None:
+        if self._stream and stream != self._stream:
+            self._line.end()
+            self._answer.print("[yellow]the answer begins again: its service was restarted[/]")
+            self._text = ""
+        self._stream = stream
+        self._text += text
+        self._line.write(text)
+
+    def _ended(self, body: DocumentRagResponse) -> None:
+        self._line.end()
+        if body.error is not None:
+            return
+        if body.response and body.response.strip() != self._text.strip():
+            self._line.write(body.response)
+            self._line.end()
+        for option in body.options:
+            self._answer.print(Text(f"  • {one_line(option)}"))
+        for citation in body.citations:
+            self._cited(citation)
+
+    def _cited(self, citation: Citation) -> None:
+        where = Text(f"  [{citation.number}] ", style="bold")
+        where.append(one_line(citation.filename), style="cyan not bold")
+        page = f", page {citation.page}" if citation.page else ""
+        where.append(f"{page}, characters {citation.start}–{citation.end}", style="not bold")
+        self._answer.print(where, soft_wrap=True)
+        quote = Text(f"“{clipped(citation.quote, QUOTE)}”", style="dim italic")
+        self._answer.print(
+            Padding(quote, (0, 0, 0, 6)) if self._answer.is_terminal else f"      {quote}",
+            soft_wrap=not self._answer.is_terminal,
+            markup=False,
+        )
+
+
+class Line:
+    """Text that arrives in pieces, on a console: broken between words on a terminal, left as it is in a pipe."""
+
+    def __init__(self, console: Console) -> None:
+        """Nothing is printed yet."""
+        self._console = console
+        self._column = 0
+        self._held = ""
+
+    def write(self, text: str) -> None:
+        """Print ``text`` up to its last whole word; the rest waits for what comes."""
+        if not self._console.is_terminal:
+            self._column += len(text)
+            self._print(text)
+            return
+        self._held += text
+        words = re.findall(r"\s+|\S+", self._held)
+        # The last word may go on in the next piece, unless it is too long to wait for (a language without blanks).
+        self._held = words.pop() if words and len(words[-1]) < self._console.width // 2 else ""
+        for word in words:
+            self._word(word)
+
+    def end(self) -> None:
+        """Print what is held, and begin a new line unless we are on one."""
+        if self._held:
+            self._word(self._held)
+            self._held = ""
+        if self._column:
+            self._console.print()
+            self._column = 0
+
+    def _word(self, word: str) -> None:
+        if word.isspace():
+            word = "\n" * word.count("\n") or (" " if 0 < self._column < self._console.width else "")
+            self._column = 0 if "\n" in word else self._column + len(word)
+        else:
+            if self._column and self._column + cell_len(word) > self._console.width:
+                self._print("\n")
+                self._column = 0
+            self._column = (self._column + cell_len(word)) % self._console.width
+        self._print(word)
+
+    def _print(self, text: str) -> None:
+        self._console.print(clean(text), end="", soft_wrap=True)
