@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from clew_schema import AgentRequest, topics
-from clew_services.adapters.bus_memory import MemoryBus
-from clew_services.adapters.chat_scripted import ScriptedThinker
-from clew_services.adapters.ledger_memory import MemoryLedger
+from clew_services.adapters.bus.memory import MemoryBus
+from clew_services.adapters.models.chat_scripted import ScriptedThinker
+from clew_services.adapters.stores.ledger_memory import MemoryLedger
 from clew_services.client import Client
 from clew_services.core.agent import Thought, Tool
 from clew_services.handlers.agent import Think

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from clew_schema import DocumentRagQuery
-from clew_services.adapters.bus_pulsar import PulsarBus
+from clew_services.adapters.bus.pulsar import PulsarBus
 from clew_services.client import Client
 
 

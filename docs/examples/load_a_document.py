@@ -6,7 +6,7 @@ from base64 import b64encode
 from pathlib import Path
 
 from clew_schema import DocumentLoad
-from clew_services.adapters.bus_pulsar import PulsarBus
+from clew_services.adapters.bus.pulsar import PulsarBus
 from clew_services.client import Client
 
 

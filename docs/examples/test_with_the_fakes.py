@@ -5,11 +5,11 @@ from pathlib import Path
 
 from clew_schema import DocumentLoad, DocumentRagQuery, DocumentRagResponse
 from clew_schema.evidence import Grade
-from clew_services.adapters.bus_memory import MemoryBus
-from clew_services.adapters.chat_scripted import ScriptedGrader, ScriptedWriter
-from clew_services.adapters.ledger_memory import MemoryLedger
-from clew_services.adapters.trace_memory import MemoryTraceStore
-from clew_services.adapters.vectors_memory import MemoryVectors
+from clew_services.adapters.bus.memory import MemoryBus
+from clew_services.adapters.models.chat_scripted import ScriptedGrader, ScriptedWriter
+from clew_services.adapters.stores.ledger_memory import MemoryLedger
+from clew_services.adapters.stores.trace_memory import MemoryTraceStore
+from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.application import Application
 from clew_services.client import Client
 from clew_services.core.answer import Draft, Quote

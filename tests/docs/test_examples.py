@@ -9,14 +9,15 @@ import sys
 from base64 import b64decode
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from clew_schema import DocumentLoad
-from clew_services.adapters.ledger_memory import MemoryLedger
-from clew_services.adapters.trace_memory import MemoryTraceStore
-from clew_services.adapters.vectors_memory import MemoryVectors
+from clew_services.adapters.stores.ledger_memory import MemoryLedger
+from clew_services.adapters.stores.trace_memory import MemoryTraceStore
+from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.application import Application
 from clew_services.runtime.observe import configure_logging
 from clew_services.settings import Settings
@@ -48,7 +49,11 @@ async def broker(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]
     """URL of a pulsar-lite on which all services run, with one document in collection ``docs``."""
     configure_logging("error")
     settings = Settings(data=tmp_path_factory.mktemp("clew"), embedder="hashing")
-    stores = {"ledger": MemoryLedger(), "vectors": MemoryVectors(), "traces": MemoryTraceStore()}
+    stores: dict[str, Any] = {
+        "ledger": MemoryLedger(),
+        "vectors": MemoryVectors(),
+        "traces": MemoryTraceStore(),
+    }
     async with Application(settings, **stores) as application:
         assert application.parts is not None
         url = application.parts.broker_url
