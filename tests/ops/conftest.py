@@ -1,0 +1,5 @@
+"""Logs of the ops tests: quiet."""
+
+from clew_services.runtime.observe import configure_logging
+
+configure_logging("error")
