@@ -24,6 +24,7 @@ from clew_services.adapters.bus.pulsar_client import (
 )
 from clew_services.adapters.bus.pulsar_consumer import PulsarSubscription
 from clew_services.adapters.bus.pulsar_errors import ALIVE, translated
+from clew_services.adapters.bus.pulsar_nudge import Nudger
 from clew_services.adapters.bus.pulsar_producers import Producers
 from clew_services.errors import BusFailed
 
@@ -100,6 +101,7 @@ class PulsarBus:
             pinned=pinned,
             max_pending=max_in_flight + 1,
         )
+        self._nudger = Nudger(self._producers.send) if lite else None
         self._subscriptions: dict[PulsarSubscription, tuple[Any, int]] = {}
         self._opening: set[tuple[str, str, int]] = set()
         self._strays: set[asyncio.Task[Any]] = set()
@@ -115,6 +117,8 @@ class PulsarBus:
         check_outgoing(message, self._max_bytes)
         async with self._in_flight:
             await self._producers.send(message)
+        if self._nudger is not None:
+            self._nudger.published(message)
 
     async def subscribe(
         self, topic: str, subscription: str, *, width: int, position: Position = "earliest"
@@ -162,6 +166,8 @@ class PulsarBus:
         try:
             await asyncio.gather(*self._strays, return_exceptions=True)
             await asyncio.gather(*(s.close() for s in list(self._subscriptions)), return_exceptions=True)
+            if self._nudger is not None:
+                await self._nudger.close()
             await self._producers.close()
             await close_client(self._client)
         finally:

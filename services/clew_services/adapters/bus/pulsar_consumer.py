@@ -15,6 +15,7 @@ import _pulsar
 
 from clew_services.adapters.bus.pulsar_calls import CallFailed, call, hand_over
 from clew_services.adapters.bus.pulsar_errors import translated
+from clew_services.adapters.bus.pulsar_nudge import NUDGE
 from clew_services.errors import BusFailed
 from clew_services.ports import Delivery
 
@@ -135,6 +136,10 @@ class PulsarSubscription:
             self._wake_all()
             return
         message_id = message.message_id()
+        if NUDGE in message.properties():
+            self._consumer.acknowledge_async(message_id, _unheard)
+            self._arm()
+            return
         broker_id = f"{self.topic}/{message_id}"
         if broker_id not in self._held:
             self._held.add(broker_id)
@@ -172,6 +177,11 @@ class PulsarSubscription:
             raise BusFailed(
                 f"{doing}: the consumer of {self.name} on {self.topic} is closed; the message comes again"
             )
+
+
+def _unheard(*result: Any) -> None:
+    """Whether a nudge's acknowledgement arrived: if not, it comes again and is acknowledged again."""
+    del result
 
 
 def _delivery(message: Any, message_id: Any, broker_id: str, topic: str) -> Delivery:

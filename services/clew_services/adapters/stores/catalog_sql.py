@@ -134,7 +134,7 @@ class SqlCatalog:
         """The ready version of each of these documents."""
         keys = {"collection": collection, "documents": list(document_ids)}
         rows: Sequence[Any] = await self._store.call(lambda c: c.execute(_SERVING, keys).all())
-        return {document_id: version for document_id, version in rows}
+        return {row.document_id: row.version for row in rows}
 
     async def retired(self, collection: str) -> Sequence[DocumentInfo]:
         """Versions that were replaced and whose chunks may still be in the vector store."""
