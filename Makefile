@@ -10,7 +10,7 @@ PACKAGES := schema/clew_schema translators/clew_translators services/clew_servic
 UV_VERSION := 0.13.9
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-servers servers-up servers-down bench lock format clean
+.PHONY: help setup demo test check test-servers servers-up servers-down bench docs lock format clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ servers-down: $(STAMP) ## Stop the real servers
 
 bench: $(STAMP) ## Measure latency, throughput and processor time
 	$(BIN)/python -m benchmarks
+
+docs: $(STAMP) ## Write the generated reference, the examples in pages, and deploy/asyncapi.yaml
+	$(BIN)/python docs/generate.py
 
 format: $(STAMP) ## Format the code and mend what lint can mend
 	$(BIN)/ruff format .

@@ -13,6 +13,7 @@ import typer.main
 
 from clew_services.adapters.formats.extract import extract
 from clew_services.cli.main import app
+from clew_services.core.routing import STRICT
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "docs" / "data" / "corpus"
@@ -139,3 +140,9 @@ def test_spans_in_the_readme_are_spans_of_the_corpus() -> None:
         text = extract(name, (CORPUS / name).read_bytes()).text[int(start) : int(end)]
         begins = " ".join(text.split())
         assert begins.startswith(quote.removesuffix("…").rstrip()), f"{name} {start}–{end} is not {quote}"
+
+
+def test_the_table_of_rules_is_the_table_that_decides() -> None:
+    page = (ROOT / "docs" / "explanation" / "evidence-and-grading.md").read_text()
+    told = re.findall(r"^\| (R\d\d-[\w-]+) \| .* \| (\w+) \|$", page, re.MULTILINE)
+    assert told == [(rule.id, rule.route) for rule in STRICT]
