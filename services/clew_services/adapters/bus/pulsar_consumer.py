@@ -136,15 +136,15 @@ class PulsarSubscription:
             self._wake_all()
             return
         message_id = message.message_id()
-        if NUDGE in message.properties():
-            self._consumer.acknowledge_async(message_id, _unheard)
-            self._arm()
-            return
         broker_id = f"{self.topic}/{message_id}"
         if broker_id not in self._held:
-            self._held.add(broker_id)
-            self._buffer.append(_delivery(message, message_id, broker_id, self.topic))
-            self._wake_one()
+            delivery = _delivery(message, message_id, broker_id, self.topic)
+            if NUDGE in delivery.properties:
+                self._consumer.acknowledge_async(message_id, _unheard)
+            else:
+                self._held.add(broker_id)
+                self._buffer.append(delivery)
+                self._wake_one()
         self._arm()
 
     def _settled(self, delivery: Delivery) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import struct
 import zlib
 
@@ -10,6 +11,8 @@ from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
 from clew_services.errors import DocumentUnreadable
+
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it would print is in the error that is raised
 
 _DAMAGED = (
     PyPdfError,

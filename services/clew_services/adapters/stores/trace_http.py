@@ -28,8 +28,8 @@ class HttpTraceStore:
 
     @classmethod
     def at(cls, url: str, *, timeout: float = 10.0) -> HttpTraceStore:
-        """The trace API of the ops server at ``url``; ``timeout`` in seconds."""
-        return cls(httpx.AsyncClient(base_url=url, timeout=timeout))
+        """The trace API of the ops server at ``url``, asked directly and never by a proxy; ``timeout`` in seconds."""
+        return cls(httpx.AsyncClient(base_url=url, timeout=timeout, trust_env=False))
 
     async def add(self, batches: Sequence[Triples]) -> None:
         """Always Forbidden, unless there is nothing to write."""
