@@ -64,17 +64,12 @@ async def broker(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]
         yield url
 
 
-async def test_ten_lines_of_pulsar_client_get_an_answer_with_its_spans(broker: str) -> None:
-    told = await run("ten_lines.py", broker, "docs")
+async def test_a_few_lines_of_pulsar_client_get_an_answer_with_its_spans(broker: str) -> None:
+    told = await run("shortest_caller.py", broker, "docs")
     found = re.search(r"\('apache-2\.0\.txt', (\d+), (\d+)\)", told)
     assert found, told
     start, end = int(found[1]), int(found[2])
     assert 0 <= start < end <= len(APACHE.read_text())
-
-
-async def test_ten_lines_are_ten_lines() -> None:
-    lines = (EXAMPLES / "ten_lines.py").read_text().split('"""')[2].strip().splitlines()
-    assert len(lines) <= 11, "the README says ten, and an import"
 
 
 async def test_a_caller_with_pulsar_client_alone_streams_on_its_own_topic(broker: str) -> None:
@@ -96,7 +91,7 @@ async def test_clews_own_client_streams_the_same(broker: str) -> None:
 
 
 async def test_explainability_is_heard_and_answers_sparql(broker: str) -> None:
-    await run("ten_lines.py", broker, "docs")
+    await run("shortest_caller.py", broker, "docs")
     told = (await run("subscribe_to_explainability.py", broker, "3")).splitlines()
     assert sum(line.startswith("step: ") for line in told) == 3
     chunks = [line for line in told if line.startswith(f"question: {QUESTION} chunk: urn:chunk:")]

@@ -77,7 +77,8 @@ def commands() -> Iterator[tuple[str, str]]:
         text = page.read_text()
         blocks = re.findall(r"```(?:console|sh|text)\n(.*?)```", text, re.DOTALL)
         lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
-        inline = re.findall(r"`(clew [^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+        prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        inline = [" ".join(code.split()) for code in re.findall(r"`(clew [^`]+)`", prose)]
         for line in [*lines, *inline]:
             if found := re.match(r"(?:[A-Z_]+=\S+ )*(clew [a-z].*)$", line.strip()):
                 yield str(page.relative_to(ROOT)), re.split(r" [|&>#]| 2>", found[1])[0]

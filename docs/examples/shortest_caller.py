@@ -1,6 +1,10 @@
-"""Ask with pulsar-client alone: ``python ten_lines.py BROKER_URL COLLECTION``."""
+"""Ask with pulsar-client alone: ``python shortest_caller.py BROKER_URL COLLECTION``."""
 
-import json, sys, uuid, pulsar  # noqa: E401, I001 - ten lines
+import json
+import sys
+import uuid
+
+import pulsar
 
 client = pulsar.Client(sys.argv[1])
 answers = client.subscribe("document-rag-response", f"me-{uuid.uuid4()}", pulsar.ConsumerType.Shared)
