@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import typer.main
@@ -66,6 +67,9 @@ def _argument(param: Any) -> list[str]:
 
 def _option(param: Any) -> list[str]:
     names = ", ".join(code(name) for name in [*param.opts, *param.secondary_opts])
-    default = param.default
-    shown = "" if default is None or default is False or default == "" or callable(default) else code(default)
-    return [names, shown, prose(param.help or "")]
+    told = re.match(r"(.*?)(?: \[default: (.+)\])?$", prose(param.help or ""), re.DOTALL)
+    text, said = told.groups() if told else ("", None)
+    default = said or param.default
+    silent = default is None or default is False or default == "" or callable(default)
+    shown = "" if silent else code(default)
+    return [names, shown, text]

@@ -147,3 +147,13 @@ def test_the_table_of_rules_is_the_table_that_decides() -> None:
     page = (ROOT / "docs" / "explanation" / "evidence-and-grading.md").read_text()
     told = re.findall(r"^\| (R\d\d-[\w-]+) \| .* \| (\w+) \|$", page, re.MULTILINE)
     assert told == [(rule.id, rule.route) for rule in STRICT]
+
+
+def test_tests_that_pages_name_exist() -> None:
+    sources = {path.name: path.read_text() for path in (ROOT / "tests").rglob("test_*.py")}
+    named = {
+        found for page in PAGES for found in re.findall(r"`(test_\w+\.py)::(test_\w+)`", page.read_text())
+    }
+    assert len(named) > 20
+    for file, test in sorted(named):
+        assert f"def {test}(" in sources.get(file, ""), f"there is no {file}::{test}"
