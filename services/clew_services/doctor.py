@@ -152,7 +152,7 @@ def judge_hop(seconds: float, *, lite: bool) -> Check:
 
 
 async def _broker(settings: Settings, url: str, who: str, tell: Callable[[Check], None]) -> None:
-    parts = Parts(settings, broker_url=url)
+    parts = Parts(settings, broker_url=url, quiet=True)
     try:
         bus = await parts.bus()
         await bus.ping()

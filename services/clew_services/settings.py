@@ -7,9 +7,9 @@ that with no setting at all everything runs in one folder, on the loopback, with
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from clew_schema.limits import DOCUMENT_LIMIT, MAX_ATTEMPTS, MAX_ITERATIONS
@@ -19,10 +19,23 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 
+_HTTP = ("http://", "https://")
+_MILVUS = (*_HTTP, "tcp://", "unix:")
+_ADDRESSES = {
+    "pulsar_url": ("pulsar://", "pulsar+ssl://"),
+    "pulsar_admin_url": _HTTP,
+    "database_url": ("sqlite:", "postgresql"),
+    "embedding_url": _HTTP,
+    "chat_url": _HTTP,
+    "traces_url": _HTTP,
+}
+"""What the value of a setting begins with, unless it is empty."""
+
+
 class Settings(BaseSettings):
     """Read once at the start. A value of the wrong kind is refused, naming the variable."""
 
-    model_config = SettingsConfigDict(env_prefix="CLEW_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="CLEW_", env_ignore_empty=True, frozen=True, extra="ignore")
 
     data: Path = Field(
         Path.home() / ".local" / "share" / "clew", description="Folder of everything embedded."
@@ -33,7 +46,10 @@ class Settings(BaseSettings):
     pulsar_token: SecretStr = Field(SecretStr(""), description="Token for a broker that asks for one.")
     pulsar_tls_ca: str = Field("", description="File of certificates trusted for pulsar+ssl://.")
     pulsar_lite_rank: int = Field(
-        0, ge=0, description="For an external pulsar-lite: this process's number among those of one service."
+        0,
+        ge=0,
+        le=15,
+        description="For an external pulsar-lite: this process's number among those of one service.",
     )
     pulsar_lite: bool = Field(False, description="Whether pulsar_url is a pulsar-lite.")
     tenant: str = Field("public", description="Pulsar tenant.")
@@ -93,6 +109,30 @@ class Settings(BaseSettings):
     ops_port: int = Field(0, ge=0, le=65535, description="Its port; 0: a free one.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level logged.")
     log_format: Literal["json", "console"] = Field("json", description="Log lines as JSON, or for people.")
+
+    @field_validator(*_ADDRESSES)
+    @classmethod
+    def _address(cls, value: str, info: ValidationInfo) -> str:
+        """A value that no library could make sense of is refused here, where the variable has a name."""
+        starts = _ADDRESSES[info.field_name or ""]
+        if value and not value.startswith(starts):
+            raise ValueError(f"it begins with {' or '.join(starts)}")
+        return value
+
+    @field_validator("milvus_uri")
+    @classmethod
+    def _milvus(cls, value: str) -> str:
+        if value and not value.startswith(_MILVUS) and not value.endswith(".db"):
+            raise ValueError(
+                "it is the URL of a server, http://HOST:19530, or a milvus-lite path that ends in .db"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.embedder == "http" and not self.embedding_url:
+            raise ValueError("CLEW_EMBEDDER=http needs CLEW_EMBEDDING_URL")
+        return self
 
     @property
     def embedded_broker(self) -> bool:

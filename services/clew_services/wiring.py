@@ -5,7 +5,9 @@ Adapters are imported where they are used: a command that only asks the broker d
 
 from __future__ import annotations
 
+import os
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from clew_services.runtime.clock import SystemClock
@@ -41,13 +43,17 @@ class _Closing(Protocol):
 class Parts:
     """What services are made of. Each part is opened once, on first use; a part given to the constructor is used as is.
 
-    ``broker_url`` is the broker to connect to when the settings name none: the embedded one's.
+    ``broker_url`` is the broker to connect to when the settings name none: the embedded one's. ``quiet``: what the
+    Pulsar library would log of a failure is left to the error that is raised.
     """
 
-    def __init__(self, settings: Settings, *, broker_url: str = "", **given: Any) -> None:
+    def __init__(
+        self, settings: Settings, *, broker_url: str = "", quiet: bool = False, **given: Any
+    ) -> None:
         """``given``: bus, ledger, catalog, vectors, embedder, grader, writer, thinker, traces, clock, observer."""
         self.settings = settings
         self.broker_url = settings.pulsar_url or broker_url
+        self._quiet = quiet
         self.clock: Clock = given.pop("clock", None) or SystemClock()
         self.observer: Observer = given.pop("observer", None) or Observer()
         self._open: dict[str, Any] = given
@@ -86,6 +92,7 @@ class Parts:
                     lite=settings.embedded_broker or settings.pulsar_lite,
                     lite_rank=settings.pulsar_lite_rank,
                     security=security,
+                    log_path=Path(os.devnull) if self._quiet else None,
                 )
             )
             return bus

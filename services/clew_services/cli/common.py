@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import signal
 import sys
@@ -61,11 +62,11 @@ def load(data: Path | None = None, **changes: Any) -> Settings:
         return Settings(**{name: value for name, value in changes.items() if value is not None})
     except ValidationError as error:
         for problem in error.errors(include_url=False):
-            name = "_".join(("CLEW", *(str(part) for part in problem["loc"]))).upper()
             given = problem["input"] if isinstance(problem["input"], str | int | float) else ""
-            err.print(
-                f"[red]error[/] [bold]bad-setting[/]: {clean(name)}={clean(str(given))}: {clean(problem['msg'])}"
-            )
+            name = "_".join(("CLEW", *map(str, problem["loc"]))).upper()
+            given = re.sub(r"//[^/@]*@", "//***@", str(given))  # a password in a URL
+            where = f"{name}={given}: " if problem["loc"] else ""
+            tell_error("bad-setting", where + problem["msg"].removeprefix("Value error, "))
         raise typer.Exit(2) from None
 
 

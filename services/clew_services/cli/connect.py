@@ -31,7 +31,7 @@ async def parts_of(settings: Settings) -> AsyncIterator[Parts]:
                 "or set CLEW_PULSAR_URL to a broker that does"
             )
         url = running.broker
-    parts = Parts(settings, broker_url=url)
+    parts = Parts(settings, broker_url=url, quiet=True)
     try:
         yield parts
     finally:
