@@ -358,7 +358,7 @@ def test_outputs_survive_their_encoding(outputs: list[Outgoing]) -> None:
 
 def test_the_encoding_is_what_its_description_says() -> None:
     data = encode_outputs([Outgoing(topic="a", payload=b"xy", key="k", properties={"p": "é"}, deliver_at=5)])
-    header = b'[["a","k",5,{"p":"\\u00e9"},2]]'
+    header = b'[["a","k",5,{"p":"\\u00e9"},2,false]]'
     assert data == b"\x01" + len(header).to_bytes(4, "big") + header + b"xy"
 
 
@@ -366,3 +366,10 @@ def test_the_encoding_is_what_its_description_says() -> None:
 def test_another_format_is_refused(data: bytes) -> None:
     with pytest.raises(StoreIncompatible, match="format"):
         decode_outputs(data)
+
+
+def test_large_payloads_are_packed_and_come_back_as_they_were() -> None:
+    payload = b'{"type":"i","iri":"urn:x"}' * 4000
+    data = encode_outputs([Outgoing(topic="a", payload=payload), Outgoing(topic="b", payload=b"small")])
+    assert len(data) < len(payload) / 20
+    assert [o.payload for o in decode_outputs(data)] == [payload, b"small"]

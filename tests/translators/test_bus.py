@@ -96,13 +96,8 @@ def test_the_field_that_is_called_schema() -> None:
         (b'{"expected_siblings":1.5}', "expected_siblings"),
         (b'{"expected_siblings":1e400}', "expected_siblings"),
         (b'{"expected_siblings":true}', "expected_siblings"),
-        (b'{"expected_siblings":9223372036854775808}', ""),
         (b'{"expected_siblings":' + b"9" * 5000 + b"}", ""),
         (b'{"unknown":' + b"9" * 5000 + b"}", ""),
-        (b'{"unknown":NaN}', ""),
-        (b'{"question":"a","question":"b"}', "question"),
-        (b'{"unknown":{"a":1,"a":2}}', "a"),
-        (b'{"history":[{"arguments":{"k":"1","k":"2"}}]}', "k"),
         (b"[" * 100_000, ""),
         (b'{"unknown":' + b"[" * 100_000, ""),
         (b'{"unknown":' + b'{"a":' * 5000 + b"1" + b"}" * 5001, ""),
@@ -118,6 +113,13 @@ def test_what_is_no_message_is_refused_with_its_place(payload: bytes, field: str
     assert refused.value.message_type == "AgentRequest"
     assert refused.value.field == field
     assert str(refused.value).startswith(f"AgentRequest: {field}" if field else "AgentRequest: ")
+
+
+def test_of_a_key_that_stands_twice_the_last_counts_and_what_is_unknown_may_be_anything() -> None:
+    assert decode(AgentRequest, b'{"question":"a","question":"b","unknown":NaN}').question == "b"
+    assert decode(AgentRequest, b'{"history":[{"arguments":{"k":"1","k":"2"}}]}').history[0].arguments == {
+        "k": "2"
+    }
 
 
 def test_the_largest_integers_pass() -> None:

@@ -16,11 +16,12 @@ from clew_schema.envelope import SEQUENCE, STREAM
 from clew_schema.errors import DeadLetter
 from clew_schema.facts import RunFailed
 from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.errors import TooLarge, told
+from clew_services.errors import TooLarge
+from clew_services.errors import told as told_error
 from clew_services.ports import Outgoing
 from clew_services.runtime.handling import Handling, iso
 from clew_translators import bus
-from clew_translators.explain import entity_uri, explain, question_uri
+from clew_translators.explain import Told, entity_uri, question_uri, tell
 from clew_translators.namespaces import GRAPH_RETRIEVAL
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from clew_schema.base import Message
     from clew_schema.facts import Fact
-    from clew_schema.rdf import Triples
     from clew_schema.retrieval import ReturnAddress
     from clew_schema.topics import Topic, TopicSpace
     from clew_services.ports import Delivery
@@ -57,7 +57,7 @@ class Packer:
         self, handling: Handling, error: Exception, letter: DeadLetter | None
     ) -> tuple[Outgoing, ...]:
         """The failure explained, the caller told, and the letter kept."""
-        news = told(error)
+        news = told_error(error)
         out: list[_Draft] = []
         caller = handling.step.caller
         if caller is not None:
@@ -101,7 +101,7 @@ class Packer:
             properties=dict(delivery.properties),
             payload=payload,
             encoding=encoding,
-            error=told(error),
+            error=told_error(error),
             attempt=handling.envelope.attempt,
             buried_at=iso(handling.ended),
         )
@@ -149,16 +149,15 @@ class Packer:
         return _Draft(self.space.full(topics.DEAD_LETTER.name), letter, letter.session_id)
 
     def _explained(self, handling: Handling, facts: Sequence[Fact]) -> Iterator[_Draft]:
-        batch = _explain(handling, facts)
-        if batch is None:
+        told = _explain(handling, facts)
+        if told is None:
             return
-        root = batch.metadata.root if batch.metadata else ""
-        yield _Draft(self.space.full(topics.EXPLAINABILITY.name), batch, root)
+        yield _Draft(self.space.full(topics.EXPLAINABILITY.name), told, told.metadata.root)
         caller, run = handling.step.caller, handling.run
         if caller and run and self._inline(run) and self._address(handling) is None:
             yield _Draft(
                 self._reply_topic(handling, caller.topic.name),
-                _named(handling, caller.explain(batch)),
+                _named(handling, caller.explain(told.batch())),
                 handling.session_id,
             )
 
@@ -187,7 +186,7 @@ class Packer:
             changes["explain_graph"] = GRAPH_RETRIEVAL
             if address is None and run is not None and not self._inline(run):
                 whole = _explain(handling, (*caller.trail(run), *facts), inline=True)
-                changes["explain_triples"] = whole.triples if whole else ()
+                changes["explain_triples"] = whole.batch().triples if whole else ()
         answer = _named(handling, body).model_copy(update=changes)
         if address is not None:
             return _Draft(self.space.full(address.topic), answer, handling.session_id, address.correlation)
@@ -225,7 +224,7 @@ class Packer:
             )
             if draft.correlation:
                 envelope = replace(envelope, id=draft.correlation)
-            payload = bus.encode(draft.body)
+            payload = draft.body.encode() if isinstance(draft.body, Told) else bus.encode(draft.body)
             if len(payload) > MAX_MESSAGE_BYTES:
                 raise TooLarge(
                     f"{handling.step.name} would publish {len(payload)} bytes on {draft.topic}; "
@@ -242,7 +241,7 @@ class _Draft:
     """A message before it has its number."""
 
     topic: str
-    body: Message
+    body: Message | Told
     key: str
     correlation: str = ""
 
@@ -265,12 +264,12 @@ def _stamped(fact: Fact, handling: Handling) -> Fact:
     )
 
 
-def _explain(handling: Handling, facts: Sequence[Fact], *, inline: bool = False) -> Triples | None:
+def _explain(handling: Handling, facts: Sequence[Fact], *, inline: bool = False) -> Told | None:
     """The batch of a step; or, ``inline``, the whole run as its caller is shown it, without the PROV-O graph."""
     caller = handling.step.caller
     if caller is None or not facts or not handling.envelope.traced:
         return None
-    return explain(
+    return tell(
         facts,
         session_id=handling.session_id,
         collection=handling.collection,

@@ -32,22 +32,21 @@ if TYPE_CHECKING:
 
     from clew_schema.evidence import Citation, Evidence
     from clew_schema.facts import Fact
-    from clew_schema.rdf import Triple
 
 
 PROV_COLLECTION = ns.PROV + "Collection"
 
 
-def provenance_triples(
+def provenance_statements(
     facts: Sequence[Fact], question: str, collection: str, trail: Sequence[Fact]
-) -> tuple[Triple, ...]:
+) -> Statements:
     """``facts`` as PROV-O; ``trail`` is what the run established before them."""
     say = Statements(ns.GRAPH_PROVENANCE)
     so_far = list(trail)
     for fact in facts:
         _Telling(say=say, run=question, collection=collection, so_far=tuple(so_far)).tell(fact)
         so_far.append(fact)
-    return say.triples
+    return say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

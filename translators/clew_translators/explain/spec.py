@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from clew_schema.facts import Fact, Mechanism
-    from clew_schema.rdf import Triple
 
 SUBTYPES: Mapping[Mechanism, str] = MappingProxyType(
     {
@@ -42,16 +41,16 @@ SUBTYPES: Mapping[Mechanism, str] = MappingProxyType(
 """Which class says how a question was answered."""
 
 
-def retrieval_triples(
+def retrieval_statements(
     facts: Sequence[Fact], question: str, mechanism: Mechanism, trail: Sequence[Fact]
-) -> tuple[Triple, ...]:
+) -> Statements:
     """What the page says of ``facts``; ``trail`` is what the run established before them."""
     say = Statements(ns.GRAPH_RETRIEVAL)
     so_far = list(trail)
     for fact in facts:
         _tell(say, fact, question, mechanism, so_far)
         so_far.append(fact)
-    return say.triples
+    return say
 
 
 def _tell(say: Statements, fact: Fact, question: str, mechanism: Mechanism, so_far: Sequence[Fact]) -> None:

@@ -1,7 +1,12 @@
-"""Collecting statements of one graph. Terms that repeat are made once: a batch has hundreds of statements."""
+"""Collecting statements of one graph, to be told as models or, at a fifth of the cost, as the wire's JSON.
+
+A batch has hundreds of statements and is built for every step of every run, so a statement is a tuple of texts
+until somebody wants it otherwise. Both tellings are the same bytes on the wire; a test holds them together.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from datetime import UTC, datetime
@@ -19,57 +24,88 @@ class Statements:
 
     def __init__(self, graph: str) -> None:
         self._graph = graph
-        self._triples: dict[tuple[str, str, str, str], Triple] = {}
-        self._subject = Term()
+        # subject, predicate, text, and the literal's datatype: null for an IRI
+        self._rows: dict[tuple[str, str, str, str | None], None] = {}
+        self._subject = ""
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
     @property
     def triples(self) -> tuple[Triple, ...]:
-        """What was said."""
-        return tuple(self._triples.values())
+        """What was said, as models."""
+        return tuple(
+            Triple(s=_known(subject), p=_known(predicate), o=_object(text, datatype), g=self._graph)
+            for subject, predicate, text, datatype in self._rows
+        )
+
+    def json(self) -> list[str]:
+        """What was said, each statement as the wire has it: long form, every field written."""
+        tail = f',"g":{_text(self._graph)}}}'
+        return [
+            f'{{"s":{_iri_json(subject)},"p":{_iri_json(predicate)},"o":{_object_json(text, datatype)}{tail}'
+            for subject, predicate, text, datatype in self._rows
+        ]
 
     def about(self, subject: str, *types: str) -> None:
         """What follows is about ``subject``, which is an instance of ``types``."""
-        self._subject = iri(subject)
+        self._subject = subject
         for type_ in types:
-            self._add(RDF_TYPE, _known(type_))
+            self._rows[subject, RDF_TYPE, type_, None] = None
 
     def link(self, predicate: str, target: str) -> None:
         """``predicate`` points to ``target``; nothing is said when that is ``""``."""
         if target:
-            self._add(predicate, iri(target))
+            self._rows[self._subject, predicate, target, None] = None
 
     def plain(self, predicate: str, text: str) -> None:
         """A plain literal, empty or not."""
-        self._add(predicate, literal(text))
+        self._rows[self._subject, predicate, text, ""] = None
 
     def text(self, predicate: str, text: str) -> None:
         """A plain literal; nothing is said when it is empty."""
         if text:
-            self._add(predicate, literal(text))
+            self._rows[self._subject, predicate, text, ""] = None
 
     def integer(self, predicate: str, value: int | None) -> None:
         """An ``xsd:integer``; nothing is said for null."""
         if value is not None:
-            self._add(predicate, _integer(value))
+            self._rows[self._subject, predicate, str(value), XSD_INTEGER] = None
 
     def double(self, predicate: str, value: float | None) -> None:
         """An ``xsd:double``; nothing is said for null."""
         if value is not None:
-            self._add(predicate, literal(_double(value), datatype=XSD_DOUBLE))
+            self._rows[self._subject, predicate, _double(value), XSD_DOUBLE] = None
 
     def boolean(self, predicate: str, value: bool) -> None:  # noqa: FBT001 - the value is the point
         """An ``xsd:boolean``."""
-        self._add(predicate, literal("true" if value else "false", datatype=XSD_BOOLEAN))
+        self._rows[self._subject, predicate, "true" if value else "false", XSD_BOOLEAN] = None
 
     def time(self, predicate: str, value: str) -> None:
         """An ``xsd:dateTime``; nothing is said when ``value`` is none."""
         if parse_time(value) is not None:
-            self._add(predicate, literal(value, datatype=XSD_DATE_TIME))
+            self._rows[self._subject, predicate, value, XSD_DATE_TIME] = None
 
-    def _add(self, predicate: str, value: Term) -> None:
-        key = (self._subject.iri, predicate, value.iri or value.value, value.type + value.datatype)
-        if key not in self._triples:
-            self._triples[key] = Triple(s=self._subject, p=_known(predicate), o=value, g=self._graph)
+
+def _object(text: str, datatype: str | None) -> Term:
+    return iri(text) if datatype is None else literal(text, datatype=datatype)
+
+
+_text = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@lru_cache(maxsize=4096)  # predicates, classes, and the subjects of the step at hand, each many times over
+def _iri_json(value: str) -> str:
+    return f'{{"type":"i","iri":{_text(value)},"id":"","value":"","datatype":"","language":"","triple":null}}'
+
+
+def _object_json(text: str, datatype: str | None) -> str:
+    if datatype is None:
+        return _iri_json(text)
+    return (
+        f'{{"type":"l","iri":"","id":"","value":{_text(text)},"datatype":"{datatype}",'
+        '"language":"","triple":null}'
+    )
 
 
 @lru_cache(maxsize=256)  # the facts of a step share their times
@@ -82,11 +118,6 @@ def parse_time(value: str) -> datetime | None:
     except ValueError:
         return None
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-
-
-@lru_cache(maxsize=1024)  # most are ranks and pages
-def _integer(value: int) -> Term:
-    return literal(str(value), datatype=XSD_INTEGER)
 
 
 def _double(value: float) -> str:

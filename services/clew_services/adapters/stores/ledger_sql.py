@@ -4,13 +4,15 @@ The ``outputs`` column is one value of bytes (format 1)::
 
     0x01 | header length, 4 bytes big-endian | header, JSON in ASCII | the payloads, one after the other
 
-The header is a list with one ``[topic, key, deliver_at, properties, payload length]`` per output. Payloads are
-kept as they are: they are most of the bytes, and compressing them costs more processor time than writing them.
+The header is a list with one ``[topic, key, deliver_at, properties, length, packed]`` per output; ``length``
+counts the bytes that are kept. A payload from 16 KiB on is packed with zlib at its fastest: those are batches of
+triples, which shrink to a twentieth (79 KB to 3 in 0.065 ms); smaller ones are written faster as they are.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +24,7 @@ from clew_services.errors import StoreIncompatible
 from clew_services.ports import Outgoing, Record
 
 FORMAT = 1
+PACKED_FROM = 16 * 1024
 PRUNE_ROWS = 500
 """Rows that one transaction forgets, so that nobody waits long behind it."""
 
@@ -49,11 +52,19 @@ _PRUNE = sa.delete(LEDGER).where(_KEY.in_(_OLD))
 
 def encode_outputs(outputs: Sequence[Outgoing]) -> bytes:
     """``outputs`` in the format that the module describes."""
+    kept = [_packed(o.payload) for o in outputs]
     header = json.dumps(
-        [[o.topic, o.key, o.deliver_at, dict(o.properties), len(o.payload)] for o in outputs],
+        [
+            [o.topic, o.key, o.deliver_at, dict(o.properties), len(payload), payload is not o.payload]
+            for o, payload in zip(outputs, kept, strict=True)
+        ],
         separators=(",", ":"),
     ).encode("ascii")
-    return b"".join((b"\x01", len(header).to_bytes(4, "big"), header, *(o.payload for o in outputs)))
+    return b"".join((b"\x01", len(header).to_bytes(4, "big"), header, *kept))
+
+
+def _packed(payload: bytes) -> bytes:
+    return payload if len(payload) < PACKED_FROM else zlib.compress(payload, 1)
 
 
 def decode_outputs(data: bytes) -> tuple[Outgoing, ...]:
@@ -64,8 +75,8 @@ def decode_outputs(data: bytes) -> tuple[Outgoing, ...]:
         )
     at = 5 + int.from_bytes(data[1:5], "big")
     outputs = []
-    for topic, key, deliver_at, properties, length in json.loads(data[5:at]):
-        payload = data[at : at + length]
+    for topic, key, deliver_at, properties, length, packed in json.loads(data[5:at]):
+        payload = zlib.decompress(data[at : at + length]) if packed else data[at : at + length]
         outputs.append(
             Outgoing(topic=topic, payload=payload, key=key, properties=properties, deliver_at=deliver_at)
         )
