@@ -117,6 +117,7 @@ def test_python_blocks_come_from_files_that_run(page: Path) -> None:
         assert before.startswith(("<!-- example: docs/examples/", "<!-- excerpt: ")), (
             f"{page.name}: a Python block that no test runs, after {before!r}"
         )
+        assert (ROOT / before.split()[2]).is_file(), f"{page.name}: {before} names no file"
 
 
 def test_excerpts_are_in_the_code_they_are_from() -> None:
