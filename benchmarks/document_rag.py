@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.load import Counting, Figures, ask_agent, load
+from benchmarks.load import QUESTION, Counting, Figures, ask_agent, load
+from benchmarks.where import Where
 from clew_schema.evidence import Evidence, Grade
 from clew_services.adapters.bus.memory import MemoryBus
 from clew_services.adapters.bus.pulsar import PulsarBus
@@ -127,14 +128,19 @@ async def stores(kind: str, folder: Path) -> AsyncIterator[tuple[VectorStore, Em
 
 
 async def _fill(vectors: VectorStore, dimensions: int, count: int) -> None:
+    """Synthetic: clustered vectors, and texts whose words are as common as words are (Zipf)."""
     rng = np.random.default_rng(7)
     centres = rng.standard_normal((200, dimensions))
+    vocabulary = [*WORDS, *QUESTION.lower().strip("?").split()]
+    rng.shuffle(vocabulary)
+    share = 1 / np.arange(1, len(vocabulary) + 1)
+    share /= share.sum()
     for begin in range(0, count, 500):
         rows = centres[rng.integers(0, 200, 500)] + 0.5 * rng.standard_normal((500, dimensions))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         leaves = [
             Leaf(
-                evidence=_evidence(begin + n, TEXT + " ".join(rng.choice(WORDS, 60).tolist())),
+                evidence=_evidence(begin + n, " ".join(rng.choice(vocabulary, 90, p=share).tolist())),
                 vector=row.astype(np.float32).tolist(),
             )
             for n, row in enumerate(rows)
@@ -144,7 +150,9 @@ async def _fill(vectors: VectorStore, dimensions: int, count: int) -> None:
     await asyncio.sleep(8)  # the index is built behind the flush; searching meanwhile measures the building
 
 
-async def measure(broker_kind: str, store_kind: str, *, scale: float) -> list[tuple[str, Figures, float]]:
+async def measure(
+    broker_kind: str, store_kind: str, *, scale: float, where: bool = False
+) -> list[tuple[str, Figures, float]]:
     """(label, figures, bare bus p50 in ms) for 1 and for 32 clients."""
     configure_logging("error")
     rows = []
@@ -201,6 +209,9 @@ async def measure(broker_kind: str, store_kind: str, *, scale: float) -> list[tu
                 )
                 broker_cpu = (_process_cpu(pid) - before) * 1000 / requests
                 rows.append((f"{broker_kind}, {store_kind}, broker {broker_cpu:.2f} ms CPU", figures, 0.0))
+            if where:
+                with Where(requests := int(1000 * scale)):
+                    await load(counting, client, clients=32, requests=requests, collection=COLLECTION)
             figures = await load(
                 counting, client, clients=1, requests=int(100 * scale), collection=COLLECTION, ask=ask_agent
             )
