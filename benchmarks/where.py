@@ -5,7 +5,7 @@ from __future__ import annotations
 import cProfile
 import os
 import pstats
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 COMPONENTS = (
@@ -36,13 +36,13 @@ class Where:
 
     def __exit__(self, *_: object) -> None:
         self._profile.disable()
-        own: Counter[str] = Counter()
+        own: defaultdict[str, float] = defaultdict(float)
         stats = pstats.Stats(self._profile).stats  # type: ignore[attr-defined]
         for (path, _line, name), (_calls, _primitive, alone, _with, _callers) in stats.items():
             own[_component(f"{path}:{name}")] += alone
         total = sum(own.values())
         print("event loop's thread, under a profiler (shares, not milliseconds):")
-        for component, seconds in own.most_common():
+        for component, seconds in sorted(own.items(), key=lambda item: -item[1]):
             print(f"  {100 * seconds / total:5.1f} %  {component}")
         print("threads, milliseconds of processor time a request, the profiler's own included:")
         for thread, seconds in sorted(_threads().items(), key=lambda item: -item[1]):
