@@ -14,6 +14,7 @@ from pathlib import Path
 
 from clew_schema.evidence import Evidence, Grade
 from clew_services.adapters.models.embedder_hashing import HashingEmbedder
+from clew_services.adapters.stores.catalog_sql import SqlCatalog
 from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.application import Application
 from clew_services.core.answer import Draft
@@ -76,22 +77,10 @@ async def vectors() -> MemoryVectors:
     return store
 
 
-async def main(data: Path, calls_file: Path, url: str = "", kind: str = "lite") -> None:
-    configure_logging("error")
-    settings = Settings(data=data, pulsar_url=url, pulsar_lite=kind == "lite", embedder="hashing")
-    calls = Calls(calls_file)
-    application = Application(
-        settings,
-        ("document-rag", "grading", "trace-store"),
-        vectors=await vectors(),
-        embedder=HashingEmbedder(),
-        grader=NotingGrader(calls),
-        writer=NotingWriter(calls),
-    )
-    await application.start()
-    assert application.parts is not None
-    catalog = await application.parts.catalog()
+async def prepare(url: str) -> None:
+    """The catalog knows the one document that the vectors hold."""
     embedder = HashingEmbedder()
+    catalog = SqlCatalog(url)
     await catalog.create_collection(
         CollectionInfo(name="default", embedder=embedder.name, dimensions=embedder.dimensions)
     )
@@ -109,8 +98,29 @@ async def main(data: Path, calls_file: Path, url: str = "", kind: str = "lite") 
             ingested_at=0.0,
         )
     )
-    print(f"ready {application.parts.broker_url} {application.ops_url}", flush=True)
-    await application.run_until_signalled()
+    await catalog.close()
+
+
+async def main(data: Path, calls_file: Path, url: str = "", kind: str = "lite") -> None:
+    configure_logging("error")
+    data.mkdir(exist_ok=True)
+    settings = Settings(data=data, pulsar_url=url, pulsar_lite=kind == "lite", embedder="hashing")
+    await prepare(settings.database("catalog"))
+    calls = Calls(calls_file)
+    application = Application(
+        settings,
+        ("document-rag", "grading", "trace-store"),
+        vectors=await vectors(),
+        embedder=HashingEmbedder(),
+        grader=NotingGrader(calls),
+        writer=NotingWriter(calls),
+    )
+
+    def ready() -> None:
+        assert application.parts is not None
+        print(f"ready {application.parts.broker_url} {application.ops_url}", flush=True)
+
+    await application.run_until_signalled(ready)
 
 
 if __name__ == "__main__":
