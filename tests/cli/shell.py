@@ -45,19 +45,19 @@ class Shell:
         plain = {"PATH": os.environ["PATH"], "HOME": str(self.data), "LANG": "C.UTF-8"}
         return plain | {"CLEW_DATA": str(self.data), "CLEW_EMBEDDER": "hashing"} | self.env
 
-    def run(self, *arguments: object, timeout: float = 60, **env: str) -> Said:
-        """Run ``clew ARGUMENTS`` to its end."""
+    def run(self, *arguments: object, patience: float = 60, **env: str) -> Said:
+        """Run ``clew ARGUMENTS`` to its end, with ``env`` on top of the environment."""
         done = subprocess.run(
             [CLEW, *map(str, arguments)],
             env=self.environment | env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            timeout=timeout,
+            timeout=patience,
         )
         return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def sh(self, script: str, timeout: float = 60, **env: str) -> Said:
+    def sh(self, script: str, patience: float = 60, **env: str) -> Said:
         """Run a line of shell, in which ``clew`` is the command."""
         where = {"PATH": f"{CLEW.parent}:{os.environ['PATH']}"}
         done = subprocess.run(
@@ -66,7 +66,7 @@ class Shell:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            timeout=timeout,
+            timeout=patience,
         )
         return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 

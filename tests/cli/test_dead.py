@@ -124,7 +124,8 @@ def test_a_letter_is_dropped_and_only_that_one(shell: Shell, stack: Up) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "name"), [("show", "zzz"), ("requeue", "zzz"), ("drop", ""), ("drop", "*"), ("drop", "\x1b[31m")]
+    ("command", "name"),
+    [("show", "zzz"), ("requeue", "zzz"), ("drop", ""), ("drop", "*"), ("drop", "\x1b[31m")],
 )
 def test_a_letter_that_is_not_there(shell: Shell, stack: Up, command: str, name: str) -> None:
     publish(stack, f"not json, {command} {name}".encode())

@@ -37,7 +37,9 @@ def test_a_signal_while_it_starts_stops_it_as_well(alone: Shell, after: float) -
         time.sleep(after)
         code = starting.stop(signal.SIGTERM)
         told = starting.told
-    assert code == 0 or (code == -signal.SIGTERM and told == ""), "before Python itself is up, the signal is the end"
+    assert code == 0 or (code == -signal.SIGTERM and told == ""), (
+        "before Python itself is up, the signal is the end"
+    )
     assert "Traceback" not in told
     assert "error" not in told
     assert not (alone.data / "run.json").exists()
@@ -78,7 +80,10 @@ def test_killed_it_starts_again_and_knows_what_it_knew(alone: Shell, tmp_path: P
 
 def test_a_second_one_on_the_same_folder_names_the_first_and_leaves_it_alone(alone: Shell) -> None:
     with alone.up() as first:
-        for command in (("up",), ("demo", "--corpus", Path(__file__).parents[2] / "docs" / "data" / "corpus")):
+        for command in (
+            ("up",),
+            ("demo", "--corpus", Path(__file__).parents[2] / "docs" / "data" / "corpus"),
+        ):
             said = alone.run(*command, "-d", alone.data)
             assert said.code == 1
             assert f"process {first.process.pid} already runs a broker over {alone.data}" in said.err
@@ -127,7 +132,10 @@ def test_services_in_a_process_of_their_own_join_the_broker(alone: Shell, tmp_pa
         silent = alone.run("ask", "What is a clew?", "--timeout", "1")
         assert "error timeout" in silent.err
         log = tmp_path / "grading.log"
-        joined = alone.environment | {"CLEW_PULSAR_URL": running.run_file["broker"], "CLEW_PULSAR_LITE": "true"}
+        joined = alone.environment | {
+            "CLEW_PULSAR_URL": running.run_file["broker"],
+            "CLEW_PULSAR_LITE": "true",
+        }
         with log.open("wb") as file:
             grading = subprocess.Popen([CLEW, "run", "grading"], env=joined, stdout=file, stderr=file)
         try:

@@ -214,7 +214,9 @@ def test_a_question_nothing_here_answers_is_said_to_be_one(shell: Shell) -> None
 
 
 def test_text_of_documents_and_questions_cannot_paint_the_terminal(shell: Shell, tmp_path: Path) -> None:
-    (tmp_path / "evil[red].md").write_text("An evil clew is [bold red]\x1b[31mred\x1b[0m[/] and rings \x07 twice.")
+    (tmp_path / "evil[red].md").write_text(
+        "An evil clew is [bold red]\x1b[31mred\x1b[0m[/] and rings \x07 twice."
+    )
     assert shell.run("ingest", tmp_path, "-c", "[evil]").code == 0
     said = shell.run("ask", "What is an evil [red]clew[/] \x1b[31m?", "-c", "[evil]", "-x")
     assert said.code == 0
@@ -284,7 +286,9 @@ def test_an_agent_that_cannot_be_asked(shell: Shell) -> None:
 # --- trace ----------------------------------------------------------------------------------------
 
 
-def test_what_was_asked_is_listed_and_shown_while_it_runs_and_afterwards(alone: Shell, tmp_path: Path) -> None:
+def test_what_was_asked_is_listed_and_shown_while_it_runs_and_afterwards(
+    alone: Shell, tmp_path: Path
+) -> None:
     (tmp_path / "clew.md").write_text("A clew is a ball of thread.")
     session, agent = str(uuid4()), str(uuid4())
     with alone.up() as running:
@@ -326,7 +330,9 @@ def test_another_collection_sees_none_of_it(shell: Shell) -> None:
     assert shell.run("trace", "list", "-c", "never", "--json").out == ""
 
 
-@pytest.mark.parametrize("name", ["nope", "", "urn:trustgraph:docrag:nope", "../../etc", "%2e%2e/?x=#", "\x1b[31m"])
+@pytest.mark.parametrize(
+    "name", ["nope", "", "urn:trustgraph:docrag:nope", "../../etc", "%2e%2e/?x=#", "\x1b[31m"]
+)
 def test_an_unknown_run_is_an_error_that_names_it(shell: Shell, name: str) -> None:
     for arguments in ((), ("--json",)):
         said = shell.run("trace", "show", name, *arguments)
@@ -336,8 +342,8 @@ def test_an_unknown_run_is_an_error_that_names_it(shell: Shell, name: str) -> No
 
 
 def test_a_proxy_of_the_machine_is_not_asked_for_what_is_here(shell: Shell) -> None:
-    proxies = {name: "http://127.0.0.1:9" for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY")}
-    assert shell.run("trace", "list", **proxies).code == 0
+    nowhere = "http://127.0.0.1:9"
+    assert shell.run("trace", "list", HTTP_PROXY=nowhere, http_proxy=nowhere, ALL_PROXY=nowhere).code == 0
 
 
 # --- what else ------------------------------------------------------------------------------------
@@ -348,7 +354,9 @@ def test_doctor_finds_everything_well_while_it_runs(shell: Shell, stack: Up) -> 
     assert (said.code, said.err) == (0, "")
     checks = {check["check"]: check for check in said.lines}
     assert {check["state"] for check in checks.values()} == {"ok"}
-    assert {"python", "packages", "folder", "broker", "latency", "database", "vectors", "embedder"} <= set(checks)
+    assert {"python", "packages", "folder", "broker", "latency", "database", "vectors", "embedder"} <= set(
+        checks
+    )
     assert f"process {stack.process.pid}" in checks["broker"]["message"]
     assert re.fullmatch(r"one hop takes \d+\.\d ms", checks["latency"]["message"])
 

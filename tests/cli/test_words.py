@@ -112,7 +112,7 @@ def test_a_command_that_does_not_exist(alone: Shell) -> None:
 def test_a_bad_setting_is_named_with_what_it_should_be(
     alone: Shell, variable: str, value: str, says: str
 ) -> None:
-    said = alone.run("topics", "list", **{variable: value})
+    said = Shell(alone.data, {variable: value}).run("topics", "list")
     assert (said.code, said.out) == (2, "")
     assert variable in said.err
     assert says in said.err
@@ -178,7 +178,7 @@ def test_creating_topics_where_nothing_listens(alone: Shell) -> None:
 )
 def test_any_locale_and_terminal_will_do(alone: Shell, environment: dict[str, str]) -> None:
     for arguments in (("--help",), ("topics", "list"), ("ask", "什么是线团?")):
-        said = alone.run(*arguments, **environment)
+        said = Shell(alone.data, environment).run(*arguments)
         assert "Traceback" not in said.err
         assert "\x1b" not in said.out + said.err
         assert said.code == (1 if arguments[0] == "ask" else 0)
@@ -198,7 +198,14 @@ def test_a_reader_that_goes_away_is_no_failure_to_talk_of(alone: Shell, command:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("ask", "x"), ("agent", "x"), ("dead", "list"), ("dead", "show", "x"), ("trace", "list"), ("trace", "show", "x")],
+    [
+        ("ask", "x"),
+        ("agent", "x"),
+        ("dead", "list"),
+        ("dead", "show", "x"),
+        ("trace", "list"),
+        ("trace", "show", "x"),
+    ],
     ids=" ".join,
 )
 def test_where_nothing_runs_that_is_what_is_said(alone: Shell, arguments: tuple[str, ...]) -> None:
@@ -235,7 +242,9 @@ def test_a_question_that_is_not_unicode_is_asked_all_the_same(alone: Shell) -> N
 @pytest.mark.parametrize("place", ["file", "below-file", "proc"])
 def test_a_data_folder_that_cannot_be_used_is_named(alone: Shell, tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("")
-    data = {"file": tmp_path / "file", "below-file": tmp_path / "file" / "data", "proc": Path("/proc/clew")}[place]
+    data = {"file": tmp_path / "file", "below-file": tmp_path / "file" / "data", "proc": Path("/proc/clew")}[
+        place
+    ]
     for arguments in (("up",), ("demo", "--corpus", tmp_path)):
         (tmp_path / "note.txt").write_text("A clew is a ball of thread.")
         said = alone.run(*arguments, "--data", data)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.cells import cell_len
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 2
 """Documents that are on their way at the same time."""
+
+WIDEST = 48
+"""Columns kept for names, so that what follows them stands in one column."""
 
 MARKS = {"ready": ("✓", "green"), "unchanged": ("=", "dim"), "failed": ("✗", "red")}
 
@@ -118,6 +122,7 @@ async def load_all(
         TextColumn("[dim]{task.fields[state]}[/]"),
     )
     live = console.is_terminal and not json
+    width = min(max(cell_len(name) for name, _ in files), WIDEST)
     with Progress(*columns, console=console, disable=not live, transient=True) as bars:
         whole = bars.add_task("[bold]documents[/]", total=len(files), state="")
 
@@ -129,17 +134,22 @@ async def load_all(
                 bars.remove_task(bar)
                 bars.advance(whole)
                 if not json:
-                    console.print(_line(status, time.monotonic() - began), soft_wrap=not console.is_terminal)
+                    console.print(
+                        _line(status, time.monotonic() - began, width), soft_wrap=not console.is_terminal
+                    )
                 return status
 
         return await asyncio.gather(*(one(name, path) for name, path in files))
 
 
-def _line(status: DocumentStatus, seconds: float) -> Text:
+def _line(status: DocumentStatus, seconds: float, width: int) -> Text:
+    from clew_services.cli.trace_view import one_line
+
     mark, style = MARKS.get(status.state, ("?", "yellow"))
-    text = Text.assemble((f"  {mark} ", style), status.name)
+    name = one_line(status.name)
+    text = Text.assemble((f"  {mark} ", style), name, " " * max(0, width - cell_len(name)))
     if status.error is not None:
-        return text.append(f"  {status.error.type}: {status.error.message}", style="red")
+        return text.append("  " + one_line(f"{status.error.type}: {status.error.message}"), style="red")
     return text.append(f"  {status.state}, {status.chunks} chunks, {seconds:.1f} s", style="dim")
 
 

@@ -118,6 +118,8 @@ class Line:
         self._console = console
         self._column = 0
         self._held = ""
+        self._inside = False
+        """Whether the last thing printed was the beginning of a word, which goes on in the next piece."""
 
     def write(self, text: str) -> None:
         """Print ``text`` up to its last whole word; the rest waits for what comes."""
@@ -137,20 +139,30 @@ class Line:
         if self._held:
             self._word(self._held)
             self._held = ""
+        self._inside = False
         if self._column:
             self._console.print()
             self._column = 0
 
     def _word(self, word: str) -> None:
+        """Print a word, or the white space between two."""
+        width = self._console.width
+        inside, self._inside = self._inside, not word.isspace()
         if word.isspace():
-            word = "\n" * word.count("\n") or (" " if 0 < self._column < self._console.width else "")
-            self._column = 0 if "\n" in word else self._column + len(word)
-        else:
-            if self._column and self._column + cell_len(word) > self._console.width:
-                self._print("\n")
+            breaks, _, blanks = word.rpartition("\n")
+            if breaks or word.startswith("\n"):
+                self._print("\n" * (breaks.count("\n") + 1))
                 self._column = 0
-            self._column = (self._column + cell_len(word)) % self._console.width
+            word = blanks[
+                : max(0, width - self._column)
+            ]  # none at the edge: there the next word breaks the line
+        elif self._column and not inside and self._column + cell_len(word) > width:
+            self._print("\n")
+            self._column = 0
         self._print(word)
+        self._column += cell_len(word)
+        if self._column > width:  # one word longer than a line: the terminal breaks it
+            self._column = (self._column - 1) % width + 1
 
     def _print(self, text: str) -> None:
         self._console.print(clean(text), end="", soft_wrap=True)
