@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import typer
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from clew_services.cli.common import clean, console, utf8
+from clew_services.cli.common import clean, console, say, utf8
 from clew_services.cli.ingest import found
 from clew_services.cli.telling import Line
 
@@ -76,14 +76,26 @@ def test_a_pipe_that_is_no_terminal_is_100_wide_and_plain() -> None:
     assert (plain.width, plain.is_terminal, plain.color_system) == (100, False, None)
 
 
-@given(st.text())
-def test_what_is_clean_moves_no_cursor(text: str) -> None:
-    shown = clean(text)
-    assert all(c.isprintable() or c in "\n\t" for c in shown)
+@given(st.text() | st.text(alphabet="\\[]/:a ab\x1b\n"))
+@example(":fire: [bold]b[/bold] \\ [/] \\[x]")
+@example("ends in \\")
+def test_what_is_said_is_said_as_it_is_and_moves_no_cursor(text: str) -> None:
     paper = io.StringIO()
-    Console(file=paper, width=10_000, color_system=None, highlight=False).print(shown, soft_wrap=True, end="")
-    plain = "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
-    assert paper.getvalue().expandtabs(8) == plain.expandtabs(8), "and no markup is read in it"
+    plain = Console(file=paper, width=10_000, color_system=None, highlight=False)
+    say(plain, text, (text, "bold"), end="|")
+    safe = clean(text)
+    assert all(c.isprintable() or c in "\n\t" for c in safe)
+    assert paper.getvalue().expandtabs(8) == f"{safe}{safe}|".expandtabs(8)
+    assert len(safe) == len(text)
+
+
+@pytest.mark.parametrize(("whole", "expected"), [(False, "aaa bbb \nccc\n"), (True, "aaa bbb ccc\n")])
+def test_on_a_terminal_lines_break_between_words_unless_they_are_to_be_copied(
+    whole: bool, expected: str
+) -> None:
+    paper = io.StringIO()
+    say(Console(file=paper, width=8, force_terminal=True, color_system=None), "aaa bbb ccc", whole=whole)
+    assert paper.getvalue() == expected
 
 
 @given(st.binary())

@@ -13,11 +13,11 @@ from clew_services.cli.common import (
     CollectionOption,
     DataOption,
     JsonOption,
-    clean,
     emit_json,
     err,
     load,
     out,
+    say,
     start,
     tell_error,
     utf8,
@@ -137,11 +137,9 @@ async def _agent(settings: Settings, request: AgentRequest, timeout: float, *, j
             if json:
                 emit_json(body.model_dump(mode="json"))
             elif body.message_type in {"thought", "observation"}:
-                err.print(
-                    f"[dim]{body.message_type:>11}[/]  {clean(body.content)}", soft_wrap=not err.is_terminal
-                )
+                say(err, (f"{body.message_type:>11}  ", "dim"), body.content)
             elif body.message_type == "answer":
-                out.print(clean(body.content), soft_wrap=not out.is_terminal)
+                say(out, body.content)
     return error
 
 
@@ -150,4 +148,4 @@ def _where(session_id: str, collection: str, data: Path | None) -> None:
     command = ["clew", "trace", "show", session_id]
     command += ["-c", collection] if collection not in {"", "default"} else []
     command += ["-d", str(data)] if data is not None else []
-    err.print(f"[dim]trace: {clean(shlex.join(command))}[/]", soft_wrap=True)
+    say(err, (f"trace: {shlex.join(command)}", "dim"), whole=True)

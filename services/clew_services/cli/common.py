@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -35,7 +35,7 @@ PIPE_WIDTH = 100
 def console(stream: TextIO, *, stderr: bool = False) -> Console:
     """A console on ``stream``: as wide as the terminal, plain and PIPE_WIDTH wide where there is none."""
     width = None if stream.isatty() else shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
-    return Console(stderr=stderr, highlight=False, width=width)
+    return Console(stderr=stderr, highlight=False, emoji=False, width=width)
 
 
 out = console(sys.stdout)
@@ -108,12 +108,23 @@ def fail(kind: str, message: str, code: int = 1) -> NoReturn:
 
 def tell_error(kind: str, message: str) -> None:
     """Tell what went wrong, and go on."""
-    err.print(f"[red]error[/] [bold]{clean(kind)}[/]: {clean(message)}", soft_wrap=True)
+    say(err, ("error", "red"), " ", (kind, "bold"), f": {message}", whole=True)
+
+
+def say(console: Console, *parts: str | tuple[str, str], end: str = "\n", whole: bool = False) -> None:
+    """Print texts, or pairs of a text and its style, exactly as they are: nothing in them is taken for markup.
+
+    On a terminal lines are broken between words, unless ``whole``: what is meant to be copied. In a pipe they are not.
+    """
+    text = Text.assemble(
+        *((clean(part), "") if isinstance(part, str) else (clean(part[0]), part[1]) for part in parts)
+    )
+    console.print(text, end=end, soft_wrap=whole or not console.is_terminal)
 
 
 def clean(text: str) -> str:
-    """``text`` from anywhere, safe to print: no markup, no control characters that move the cursor."""
-    return escape("".join(c if c.isprintable() or c in "\n\t" else "�" for c in text))
+    """``text`` from anywhere, without control characters, which move the cursor, and marks that turn the writing."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def utf8(text: str) -> str:

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from clew_services.cli.common import DataOption, JsonOption, clean, emit_json, err, fail, load, out, start
+from clew_services.cli.common import DataOption, JsonOption, emit_json, err, fail, load, out, say, start
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -71,14 +71,14 @@ def requeue(
     """Send the message again where it came from, and take the letter away."""
     body = payload.read_bytes() if payload else None
     letter = _found(_with(data, lambda dead: dead.requeue(letter_id, body)), letter_id)
-    err.print(f"sent again to {clean(letter.topic)}", soft_wrap=True)
+    say(err, f"sent again to {letter.topic}", whole=True)
 
 
 @app.command()
 def drop(letter_id: LetterArgument, data: DataOption = None) -> None:
     """Throw one letter away."""
     letter = _found(_with(data, lambda dead: dead.drop(letter_id)), letter_id)
-    err.print(f"dropped {clean(letter.letter_id)}")
+    say(err, f"dropped {letter.letter_id}", whole=True)
 
 
 def _with(data: Path | None, work: Callable[[DeadLetters], Awaitable[T]]) -> T:

@@ -10,8 +10,9 @@ from uuid import uuid4
 
 import typer
 from rich.rule import Rule
+from rich.text import Text
 
-from clew_services.cli.common import clean, err, fail, load, out, start
+from clew_services.cli.common import err, fail, load, out, say, start
 
 if TYPE_CHECKING:
     from clew_services.settings import Settings
@@ -68,7 +69,7 @@ async def _demo(settings: Settings, files: list[tuple[str, Path]], question: str
             if all(state.state == "failed" for state in states):
                 fail("no-documents", "none of the documents could be taken in")
             _stage(3, "Ask")
-            out.print(f"[bold]{clean(question)}[/]")
+            say(out, (question, "bold"))
             told = Telling(out, out)
             query = DocumentRagQuery(
                 query=question, collection=COLLECTION, streaming=True, session_id=str(uuid4())
@@ -83,13 +84,13 @@ async def _demo(settings: Settings, files: list[tuple[str, Path]], question: str
     _row("again", f"clew up -d {folder}   serves what was made here; meanwhile")
     _row("", f'clew ask -d {folder} -c {COLLECTION} -x "Your question"')
     _row("", f"clew trace list -d {folder} -c {COLLECTION}")
-    err.print(f"[dim]done in {time.monotonic() - began:.1f} s[/]")
+    say(err, (f"done in {time.monotonic() - began:.1f} s", "dim"))
 
 
 def _stage(number: int, title: str) -> None:
     out.print()
-    out.print(Rule(f"[bold]{number}/{STAGES}  {clean(title)}[/]", align="left", style="cyan"))
+    out.print(Rule(Text(f"{number}/{STAGES}  {title}", style="bold"), align="left", style="cyan"))
 
 
 def _row(name: str, value: str) -> None:
-    out.print(f"  [dim]{name:<9}[/] {clean(value)}", soft_wrap=True)
+    say(out, (f"  {name:<9} ", "dim"), value, whole=True)

@@ -23,6 +23,7 @@ from clew_services.cli.common import (
     err,
     fail,
     load,
+    say,
     start,
     utf8,
 )
@@ -61,7 +62,7 @@ def ingest(
     if not json:
         chunks = sum(status.chunks for status in last)
         told = f"{len(last) - failed} documents, {chunks} chunks in collection {collection}"
-        err.print(clean(told) + (f"; [red]{failed} failed[/]" if failed else ""))
+        say(err, told, (f"; {failed} failed" if failed else "", "red"))
     if failed:
         raise typer.Exit(1)
 
@@ -116,7 +117,7 @@ async def load_all(
     """
     slots = asyncio.Semaphore(AT_ONCE)
     columns = (
-        TextColumn("  {task.description}"),
+        TextColumn("  {task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("[dim]{task.fields[state]}[/]"),
@@ -124,7 +125,7 @@ async def load_all(
     live = console.is_terminal and not json
     width = min(max(cell_len(name) for name, _ in files), WIDEST)
     with Progress(*columns, console=console, disable=not live, transient=True) as bars:
-        whole = bars.add_task("[bold]documents[/]", total=len(files), state="")
+        whole = bars.add_task("documents", total=len(files), state="")
 
         async def one(name: str, path: Path) -> DocumentStatus:
             async with slots:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew_services.cli.common import DataOption, clean, err, fail, load, start
+from clew_services.cli.common import DataOption, err, fail, load, say, start
 
 if TYPE_CHECKING:
     from clew_services.settings import Settings
@@ -62,10 +62,10 @@ async def _until_signalled(settings: Settings, services: tuple[str, ...]) -> Non
 
     def ready() -> None:
         broker = application.parts.broker_url if application.parts else ""
-        err.print(f"[bold green]clew[/] {', '.join(services)}")
+        say(err, ("clew", "bold green"), f" {', '.join(services)}")
         for name, value in (("broker", broker), ("ops", application.ops_url), ("data", settings.data)):
-            err.print(f"  {name:<6} [cyan]{clean(str(value))}[/]", soft_wrap=True)
-        err.print("  ready; stop with Ctrl-C")
+            say(err, f"  {name:<6} ", (str(value), "cyan"), whole=True)
+        say(err, "  ready; stop with Ctrl-C")
 
     await application.run_until_signalled(ready)
-    err.print("stopped; nothing in hand was lost")
+    say(err, "stopped; nothing in hand was lost")

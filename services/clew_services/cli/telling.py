@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.padding import Padding
 from rich.text import Text
 
-from clew_services.cli.common import clean
+from clew_services.cli.common import say
 from clew_services.cli.trace_view import clipped, one_line
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ class Telling:
         if self._text:
             return  # the answer is being written: a step that is told late must not stand in its middle
         took = time.monotonic() - self._began
-        self._steps.print(Text.assemble(("● ", "green"), (f"{took:6.2f} s  ", "dim"), one_line(title)))
+        say(self._steps, ("● ", "green"), (f"{took:6.2f} s  ", "dim"), one_line(title))
 
     def _chunk(self, text: str, stream: str) -> None:
         if self._stream and stream != self._stream:
             self._line.end()
-            self._answer.print("[yellow]the answer begins again: its service was restarted[/]")
+            say(self._answer, ("the answer begins again: its service was restarted", "yellow"))
             self._text = ""
         self._stream = stream
         self._text += text
@@ -92,22 +92,23 @@ class Telling:
             self._line.write(body.response)
             self._line.end()
         for option in body.options:
-            self._answer.print(Text(f"  • {one_line(option)}"))
+            say(self._answer, f"  • {one_line(option)}")
         for citation in body.citations:
             self._cited(citation)
 
     def _cited(self, citation: Citation) -> None:
-        where = Text(f"  [{citation.number}] ", style="bold")
-        where.append(one_line(citation.filename), style="cyan not bold")
         page = f", page {citation.page}" if citation.page else ""
-        where.append(f"{page}, characters {citation.start}–{citation.end}", style="not bold")
-        self._answer.print(where, soft_wrap=True)
-        quote = Text(f"“{clipped(citation.quote, QUOTE)}”", style="dim italic")
-        self._answer.print(
-            Padding(quote, (0, 0, 0, 6)) if self._answer.is_terminal else f"      {quote}",
-            soft_wrap=not self._answer.is_terminal,
-            markup=False,
+        say(
+            self._answer,
+            (f"  [{citation.number}] ", "bold"),
+            (one_line(citation.filename), "cyan"),
+            f"{page}, characters {citation.start}–{citation.end}",
         )
+        quote = f"“{clipped(citation.quote, QUOTE)}”"
+        if self._answer.is_terminal:
+            self._answer.print(Padding(Text(quote, style="dim italic"), (0, 0, 0, 6)))
+        else:
+            say(self._answer, f"      {quote}")
 
 
 class Line:
@@ -165,4 +166,4 @@ class Line:
             self._column = (self._column - 1) % width + 1
 
     def _print(self, text: str) -> None:
-        self._console.print(clean(text), end="", soft_wrap=True)
+        say(self._console, text, end="", whole=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew_services.cli.common import JsonOption, clean, emit_json, fail, load, out, start
+from clew_services.cli.common import JsonOption, emit_json, fail, load, out, say, start
 
 if TYPE_CHECKING:
     from clew_services.settings import Settings
@@ -34,10 +34,10 @@ def list_(json: JsonOption = False) -> None:
         if json:
             emit_json(row)
         else:
-            out.print(f"[bold]{clean(full)}[/]  {topic.body.__name__}", soft_wrap=True)
-            out.print(f"  {topic.about}", soft_wrap=True)
+            say(out, (full, "bold"), f"  {topic.body.__name__}", whole=True)
+            say(out, f"  {topic.about}")
             for reader in readers.get(full, []):
-                out.print(f"  [dim]read by {reader}[/]", soft_wrap=True)
+                say(out, (f"  read by {reader}", "dim"))
 
 
 @app.command()
@@ -55,7 +55,7 @@ def create(
             2,
         )
     made = start(_create(settings))
-    out.print(f"{made} topics with their subscriptions are there, in {settings.tenant}/{settings.namespace}")
+    say(out, f"{made} topics with their subscriptions are there, in {settings.tenant}/{settings.namespace}")
 
 
 async def _create(settings: Settings) -> int:

@@ -11,11 +11,11 @@ from clew_services.cli.common import (
     CollectionOption,
     DataOption,
     JsonOption,
-    clean,
     emit_json,
     fail,
     load,
     out,
+    say,
     start,
 )
 
@@ -46,7 +46,7 @@ def list_(
     elif rows:
         out.print(render_list(rows))
     else:
-        out.print(clean(f"no questions were asked of collection {collection!r} yet"))
+        say(out, f"no questions were asked of collection {collection!r} yet")
 
 
 @app.command()
