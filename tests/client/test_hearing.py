@@ -128,7 +128,7 @@ async def test_a_sequence_that_is_no_number_counts_as_none(stage: Stage, number:
 
 
 @pytest.mark.parametrize(
-    "garbage", [b"", b"\xff\xfe", b"[]", b'{"end_of_session": "yes"}', b'{"response":1}', b'{"a":NaN}']
+    "garbage", [b"", b"\xff\xfe", b"[]", b'{"end_of_session": "yes"}', b'{"response":1}', b'{"in_token":NaN}']
 )
 async def test_garbage_among_the_responses_is_passed_over(stage: Stage, garbage: bytes) -> None:
     asking = stage.ask()

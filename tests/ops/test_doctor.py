@@ -38,7 +38,9 @@ async def test_with_nothing_running_and_nothing_made_yet_all_is_well(tmp_path: P
 
 
 @pytest.mark.slow
-async def test_each_thing_that_does_not_answer_fails_alone_with_advice(tmp_path: Path) -> None:
+async def test_each_thing_that_does_not_answer_fails_alone_with_advice(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         nobody = f"127.0.0.1:{closed.getsockname()[1]}"
     settings = Settings(
@@ -57,6 +59,7 @@ async def test_each_thing_that_does_not_answer_fails_alone_with_advice(tmp_path:
     assert all(checks[name].advice for name in failed)
     assert "secret" not in str(checks)
     assert checks["folder"].state == "ok"
+    assert capfd.readouterr() == ("", ""), "what the libraries would print is in the checks"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,10 @@ THREADS = 8
 _NOT_LOADED = 101
 _NO_COLLECTION = {4, 100}  # before and since 2.3
 _CLOSED = ("closed channel", "should create connection first")
+_QUIET_CHANNEL = {"grpc.keepalive_time_ms": 3_600_000, "grpc.keepalive_permit_without_calls": False}
+"""pymilvus asks every 10 s whether the server lives; milvus-lite takes that for an attack after some minutes, and
+ends the connection with a line on standard error. It lives as long as we do: it is a thread of ours."""
+
 _SERVERS = ("http://", "https://", "tcp://", "unix:")
 
 
@@ -114,7 +118,10 @@ class MilvusConnection:
                     )
                 Path(self.uri).parent.mkdir(parents=True, exist_ok=True)
             try:
-                self._client = MilvusClient(self.uri, token=self._token, timeout=self.timeout)
+                options = _QUIET_CHANNEL if self.lite else {}
+                self._client = MilvusClient(
+                    self.uri, token=self._token, timeout=self.timeout, grpc_options=options
+                )
             except (MilvusException, ValueError) as error:
                 raise RetrievalFailed(self._cannot_open(error)) from error
             return self._client
