@@ -15,6 +15,7 @@ import pytest
 
 from clew_schema.agent import AgentResponse
 from clew_schema.documents import DocumentStatus
+from clew_schema.limits import MAX_MESSAGE_BYTES
 from clew_schema.retrieval import DocumentRagResponse
 from tests.cli.shell import CLEW, Shell, Up
 
@@ -84,12 +85,12 @@ def test_ingest_as_json_is_statuses_and_nothing_else(shell: Shell, tmp_path: Pat
     assert last["bad.pdf"].error.type == "document-unreadable"
 
 
-def test_the_largest_file_that_fits_a_message_is_sent_and_a_larger_one_fails_alone(
+def test_a_large_file_that_fits_a_message_is_sent_and_a_larger_one_fails_alone(
     shell: Shell, tmp_path: Path
 ) -> None:
-    largest = 4 * 1024 * 1024 * 3 // 4 - 4096
-    (tmp_path / "fits.txt").write_bytes(b"\x00" * largest)
-    (tmp_path / "over.txt").write_bytes(b"\x00" * (largest + 1))
+    as_base64 = MAX_MESSAGE_BYTES * 3 // 4
+    (tmp_path / "fits.txt").write_bytes(b"\x00" * (as_base64 - 64 * 1024))
+    (tmp_path / "over.txt").write_bytes(b"\x00" * as_base64)
     (tmp_path / "small.txt").write_text("A small text.")
     said = shell.run("ingest", tmp_path, "-c", "sizes", "--json")
     assert said.code == 1
