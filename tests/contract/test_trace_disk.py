@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from clew_schema.facts import Fact
 from clew_schema.rdf import Metadata, Triple, Triples, iri, literal
-from clew_services.adapters.stores.trace_oxigraph import BULK, OxigraphTraceStore, folder_name
+from clew_services.adapters.stores.oxigraph_datasets import BULK
+from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore, folder_name
 from clew_services.errors import StoreFailed, Unreadable
 from clew_translators.explain import explain
 from clew_translators.namespaces import GRAPH_RETRIEVAL, TG_QUERY

@@ -10,13 +10,13 @@ import json
 import math
 import re
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from clew_schema.rdf import Term, Triple, iri, literal
+from clew_translators.memo import remembered
 from clew_translators.namespaces import RDF_TYPE, XSD_BOOLEAN, XSD_DATE_TIME, XSD_DOUBLE, XSD_INTEGER
 
 _DATE_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
-_known = lru_cache(maxsize=1024)(iri)  # predicates and classes, a closed set of a few dozen
+_known = remembered(iri, entries=1024)  # predicates, classes, and the subjects of the step at hand
 
 
 class Statements:
@@ -94,9 +94,11 @@ def _object(text: str, datatype: str | None) -> Term:
 _text = json.JSONEncoder(ensure_ascii=False).encode
 
 
-@lru_cache(maxsize=4096)  # predicates, classes, and the subjects of the step at hand, each many times over
-def _iri_json(value: str) -> str:
+def _make_iri_json(value: str) -> str:
     return f'{{"type":"i","iri":{_text(value)},"id":"","value":"","datatype":"","language":"","triple":null}}'
+
+
+_iri_json = remembered(_make_iri_json, entries=4096)  # the same ones, each many times over
 
 
 def _object_json(text: str, datatype: str | None) -> str:
@@ -108,9 +110,12 @@ def _object_json(text: str, datatype: str | None) -> str:
     )
 
 
-@lru_cache(maxsize=256)  # the facts of a step share their times
 def parse_time(value: str) -> datetime | None:
     """The instant that an ``xsd:dateTime`` names, UTC where it names no zone; None for anything else."""
+    return _instant(value)
+
+
+def _read_time(value: str) -> datetime | None:
     if not _DATE_TIME.fullmatch(value) or not value.isascii():
         return None
     try:
@@ -118,6 +123,9 @@ def parse_time(value: str) -> datetime | None:
     except ValueError:
         return None
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+_instant = remembered(_read_time, entries=256)  # the facts of a step share their times
 
 
 def _double(value: float) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyoxigraph as ox
 
 from clew_schema.rdf import Term, Triple, blank, iri, literal, quoted
+from clew_translators.memo import remembered
 from clew_translators.namespaces import RDF_LANG_STRING, XSD_STRING
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Node: TypeAlias = "ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple"
 
-named = lru_cache(maxsize=8192)(ox.NamedNode)
+named = remembered(ox.NamedNode, entries=8192)
 """An IRI. Predicates, classes and the subjects of a batch repeat; making one checks it each time."""
 
 MAX_NESTING = 16
