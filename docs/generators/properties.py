@@ -17,7 +17,10 @@ MEANING = {
     "MESSAGE_ID": ("either", MESSAGE_ID),
     "ATTEMPT": ("services", "which attempt this is, from 1 (left out on the first)"),
     "DUE": ("services", "not before this time; milliseconds since 1970"),
-    "REPLY_TO": ("caller", "topic for the responses, in the same tenant and namespace"),
+    "REPLY_TO": (
+        "caller",
+        "topic for the responses, in the same tenant and namespace; not one that a service reads",
+    ),
     "TRACEPARENT": ("caller", "W3C trace context; carried on unchanged"),
     "DEADLINE": ("caller", "milliseconds since 1970; a step that would begin later refuses the request"),
     "TRACE": ("either", "`off`: the run leaves no trace"),
@@ -26,7 +29,7 @@ MEANING = {
         "services",
         "on pieces of text and progress: the execution that they belong to. When it changes, the text begins again",
     ),
-    "ORIGINAL_TOPIC": ("nobody yet", "reserved"),
+    "ASKED_AT": ("services", "when the run began, on a message that is sent again from a dead letter"),
 }
 """Constant → (who sets it, what it means). A constant that is missing here stops the generator."""
 

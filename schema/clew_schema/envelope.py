@@ -7,7 +7,10 @@ response; the rest the services set for each other.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING
+
+from clew_schema.limits import MAX_PROPERTIES, MAX_PROPERTY_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +26,12 @@ DEADLINE = "deadline"
 TRACE = "trace"
 SEQUENCE = "sequence"
 STREAM = "stream"
-ORIGINAL_TOPIC = "real-topic"
+ASKED_AT = "asked-at"
+
+_KNOWN = frozenset(
+    {ID, SESSION_ID, MESSAGE_ID, ATTEMPT, DUE, REPLY_TO, TRACEPARENT, DEADLINE, TRACE, ASKED_AT}
+)
+_MOST_ATTEMPTS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +39,9 @@ class Envelope:
     """A message's properties, read.
 
     ``attempt`` counts from 1. ``due`` and ``deadline`` are milliseconds since 1970 (0: none).
-    ``traced`` is false for a run whose caller does not want a trace. Properties that are not ours
-    are kept in ``other`` and travel on with a retry or a dead letter, not with effects.
+    ``traced`` is false for a run whose caller does not want a trace. ``asked_at`` is when the run began, for a
+    message that is sent again. Properties that are not ours are kept in ``other`` and travel on with
+    a retry or a dead letter, not with effects.
     """
 
     id: str = ""
@@ -44,23 +53,29 @@ class Envelope:
     traceparent: str = ""
     deadline: int = 0
     traced: bool = True
+    asked_at: str = ""
     other: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, properties: Mapping[str, str]) -> Envelope:
-        """Read ``properties``. A number that is none counts as absent: properties are a courtesy, not a contract."""
-        known = {ID, SESSION_ID, MESSAGE_ID, ATTEMPT, DUE, REPLY_TO, TRACEPARENT, DEADLINE, TRACE}
+        """Read ``properties``: a courtesy, not a contract, so nothing in them is an error.
+
+        A number that is none, and a value longer than MAX_PROPERTY_CHARACTERS, count as absent; of
+        those that are not ours, the first MAX_PROPERTIES are kept.
+        """
+        properties = {k: v for k, v in properties.items() if len(k) + len(v) <= MAX_PROPERTY_CHARACTERS}
         return cls(
             id=properties.get(ID, ""),
             session_id=properties.get(SESSION_ID, ""),
             message_id=properties.get(MESSAGE_ID, ""),
-            attempt=max(1, _number(properties, ATTEMPT)),
+            attempt=min(max(1, _number(properties, ATTEMPT)), _MOST_ATTEMPTS),
             due=_number(properties, DUE),
             reply_to=properties.get(REPLY_TO, ""),
             traceparent=properties.get(TRACEPARENT, ""),
             deadline=_number(properties, DEADLINE),
             traced=properties.get(TRACE, "") != "off",
-            other={k: v for k, v in properties.items() if k not in known},
+            asked_at=properties.get(ASKED_AT, ""),
+            other=dict(islice(((k, v) for k, v in properties.items() if k not in _KNOWN), MAX_PROPERTIES)),
         )
 
     def properties(self) -> dict[str, str]:
@@ -75,12 +90,15 @@ class Envelope:
             TRACEPARENT: self.traceparent,
             DEADLINE: str(self.deadline) if self.deadline else "",
             TRACE: "" if self.traced else "off",
+            ASKED_AT: self.asked_at,
         }
         return dict(self.other) | {k: v for k, v in named.items() if v}
 
     def effect(self, message_id: str, session_id: str) -> Envelope:
         """The envelope of a message that this one causes: same caller, same deadline, first attempt."""
-        return replace(self, message_id=message_id, session_id=session_id, attempt=1, due=0, other={})
+        return replace(
+            self, message_id=message_id, session_id=session_id, attempt=1, due=0, asked_at="", other={}
+        )
 
     def retry(self, due: int) -> Envelope:
         """The envelope of the delayed copy that is tried next, at ``due``."""

@@ -14,6 +14,8 @@ class DeadLetter(Message):
     """A message that could not be handled, kept whole so that it can be repaired and sent again.
 
     ``payload`` is the body as UTF-8 text; a body that is not UTF-8 is base64 in it, and ``encoding`` says so.
+    A body too large for a letter is cut, ``truncated`` says so, and ``payload_bytes`` and
+    ``payload_sha256`` are those of the whole. ``started_at`` is when handling began.
     """
 
     letter_id: str = ""
@@ -27,6 +29,10 @@ class DeadLetter(Message):
     properties: dict[str, str] = {}
     payload: str = ""
     encoding: str = "utf-8"
+    truncated: bool = False
+    payload_bytes: int = 0
+    payload_sha256: str = ""
     error: Error = Error()
     attempt: int = 1
+    started_at: str = ""
     buried_at: str = ""

@@ -1,5 +1,6 @@
 """Names derived from what they name, so that doing a thing twice names it once."""
 
+from hashlib import sha256
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:clew")
@@ -17,6 +18,14 @@ def derive(*parts: str | int) -> str:
 def message_id(cause: str, step: str, number: int | str) -> str:
     """The id of the ``number``-th message that ``step`` publishes because of the message ``cause``."""
     return derive("message", cause, step, number)
+
+
+def cause(message_id: str, correlation: str, payload: bytes) -> str:
+    """What a request is known by: its ids as its caller chose them, and what it says.
+
+    Two callers who choose the same ids for different questions are two; a message that is delivered again is one.
+    """
+    return derive("request", message_id, correlation, sha256(payload).hexdigest())
 
 
 def session_id(cause: str) -> str:

@@ -18,6 +18,18 @@ MAX_ATTEMPTS = 5
 MAX_QUERY_CHARACTERS = 10_000
 """Longest question that is accepted."""
 
+MAX_NAME_CHARACTERS = 256
+"""Longest session id, collection, document id and the like."""
+
+MAX_URI_CHARACTERS = 2_048
+"""Longest IRI that a caller may give."""
+
+MAX_PROPERTY_CHARACTERS = 1_024
+"""Longest value of one message property that is read; a longer one counts as absent."""
+
+MAX_PROPERTIES = 32
+"""How many properties that are not ours travel on with a retry or a dead letter."""
+
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 """Largest body that is published; the broker's own limit is 5 MB."""
 

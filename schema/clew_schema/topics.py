@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -86,7 +87,14 @@ TOPICS: tuple[Topic[Any], ...] = (
 RESPONSES: tuple[Topic[Any], ...] = (AGENT_RESPONSE, DOCUMENT_RAG_RESPONSE, GRAPH_RAG_RESPONSE)
 """Topics that go back to the caller: ``reply-to`` replaces their name."""
 
+ENTRIES: tuple[Topic[Any], ...] = (AGENT_REQUEST, DOCUMENT_RAG_REQUEST, GRAPH_RAG_REQUEST, DOCUMENT_LOAD)
+"""Topics that callers publish to. What stands there is theirs to get wrong."""
+
 Profile = Literal["clew", "trustgraph"]
+
+_PART = r"[\w.=:~+@%-]{1,128}"
+_FULL_NAME = re.compile(rf"(?:non-)?persistent://{_PART}/{_PART}/{_PART}")
+_SERVICE_TOPICS = frozenset(topic.name for topic in TOPICS if topic not in RESPONSES)
 
 _TRUSTGRAPH_QUEUES: Mapping[str, str] = {
     "agent-request": "request:{space}:agent:{flow}",
@@ -124,6 +132,29 @@ class TopicSpace:
                 queue.format(space=self.trustgraph_space, flow=f"{self.workspace}:{self.flow}")
             )
         return f"persistent://{self.tenant}/{self.namespace}/{name}"
+
+    def own(self, name: str) -> str:
+        """The full name in our own namespace: where our services send to each other, whatever the profile.
+
+        TrustGraph's request topics are not persistent, and a run's state travels in our requests.
+        """
+        return f"persistent://{self.tenant}/{self.namespace}/{name}"
+
+    def answerable(self, name: str, *, tool: bool = False) -> str | None:
+        """The full name of the topic ``name`` if answers may go there, else null.
+
+        Ours, well-formed, and no topic that a service reads: an answer there would be a request.
+        ``tool``: the name stands in a return address, so it may be where a service waits for its tools.
+        """
+        full = self.full(name)
+        if not _FULL_NAME.fullmatch(full) or not self.owns(full) or full.endswith(".retry"):
+            return None
+        taken = {self.own(topic) for topic in _SERVICE_TOPICS} | {
+            self.full(topic) for topic in _SERVICE_TOPICS
+        }
+        if tool:
+            taken.discard(self.own(AGENT_OBSERVATION.name))
+        return None if full in taken else full
 
     def retry(self, topic: str, service: str) -> str:
         """The topic of delayed copies for one service's reading of ``topic`` (always persistent, always ours)."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clew_schema import ids, topics
 from clew_schema.envelope import Envelope
 from clew_schema.errors import DeadLetter, Error
-from clew_services.errors import BadRequest, Unreadable
+from clew_services.errors import BadRequest, TooLarge, Unreadable
 from clew_services.ports import Outgoing
 from clew_translators import bus as wire
 
@@ -81,9 +81,15 @@ class DeadLetters:
                 f"letter {letter.letter_id} was written by somebody else and does not say where it belongs: "
                 "show it, publish what is right, and drop it"
             )
+        if letter.truncated and payload is None:
+            raise TooLarge(
+                f"letter {letter.letter_id} holds the beginning of a message of {letter.payload_bytes} bytes: "
+                "send it again with the whole body in a file"
+            )
         body = payload if payload is not None else _bytes(letter)
         name = ids.derive("requeued", letter.letter_id, b64encode(body).decode())
         envelope = replace(Envelope.of(letter.properties), message_id=name, attempt=1, due=0, deadline=0)
+        envelope = replace(envelope, asked_at=envelope.asked_at or letter.started_at)
         await self._bus.publish(
             Outgoing(topic=letter.topic, payload=body, key=letter.key, properties=envelope.properties())
         )

@@ -29,11 +29,16 @@ from typing import ClassVar
 
 from clew_schema.errors import Error
 
+LONGEST = 2_000
+"""Characters of an error's message that a caller is told."""
+
 
 class ClewError(Exception):
     """Base of all. ``type`` is what the caller reads in ``error.type``; ``str()`` is the message for people."""
 
     type: ClassVar[str] = "internal-error"
+    callers_fault: ClassVar[bool] = False
+    """Whether the message itself is wrong, so that it says nothing about the health of who handled it."""
     retry_after: float | None = None
     """Seconds the other side asked us to wait, when it did."""
 
@@ -42,6 +47,7 @@ class Refused(ClewError):
     """The request cannot be served as it is. Answered at once, never retried, nothing to repair."""
 
     type = "refused"
+    callers_fault = True
 
 
 class BadRequest(Refused):
@@ -84,6 +90,7 @@ class Unreadable(Defect):
     """Not a message of this topic: no JSON, or wrong types."""
 
     type = "unreadable"
+    callers_fault = True
 
 
 class ModelReplyInvalid(Defect):
@@ -108,6 +115,7 @@ class DocumentUnreadable(Defect):
     """The library for this format cannot read the file."""
 
     type = "document-unreadable"
+    callers_fault = True
 
 
 class StoreIncompatible(Defect):
@@ -166,5 +174,6 @@ class BusFailed(Transient):
 def told(error: Exception) -> Error:
     """What a caller is told of ``error``. A bug's own text stays inside: it may hold anything."""
     if isinstance(error, ClewError):
-        return Error(type=error.type, message=str(error) or error.type)
+        text = str(error) or error.type
+        return Error(type=error.type, message=text if len(text) <= LONGEST else text[:LONGEST] + "…")
     return Error(type=ClewError.type, message=f"internal error ({type(error).__name__}); the logs say more")

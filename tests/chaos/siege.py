@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clew_schema import topics
+from clew_schema import ids, topics
 from clew_schema.envelope import Envelope
 from clew_schema.rdf import Triple
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
@@ -88,9 +88,7 @@ class Siege:
 
     async def publish(self, bus: PulsarBus) -> None:
         for number in range(REQUESTS):
-            body = DocumentRagQuery(
-                query=f"question {number}", session_id=f"session-{number}", collection="default"
-            )
+            body = _question(number)
             await bus.publish(
                 Outgoing(
                     topic=SPACE.full("document-rag-request"),
@@ -176,7 +174,7 @@ class Siege:
         try:
             found = set()
             for number in range(REQUESTS):
-                cause = f"request-{number}"
+                cause = ids.cause(f"request-{number}", f"caller-{number}", wire.encode(_question(number)))
                 for step in ("document-rag.plan", *STEPS):
                     record = await ledger.lookup(step, cause)
                     if record is None:
@@ -206,6 +204,10 @@ class Siege:
                 assert tree.answer == f"answer to question {number} [1]"
         finally:
             await traces.close()
+
+
+def _question(number: int) -> DocumentRagQuery:
+    return DocumentRagQuery(query=f"question {number}", session_id=f"session-{number}", collection="default")
 
 
 def _whole(quads: Sequence[Triple]) -> bool:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.adapters.bus.checks import MAX_PROPERTY_CHARACTERS
+from clew_services.core.outgoing import MAX_HEADER_CHARACTERS
 from clew_services.errors import BadRequest, BusFailed, TooLarge
 from clew_services.ports import Outgoing
 from tests.contract.bus_basics import bodies, drain, numbers, send, take
@@ -187,7 +187,7 @@ class Durability:
     async def test_the_largest_body_fits_and_one_byte_more_is_refused(self, broker: Broker) -> None:
         bus, topic = broker.bus(), broker.topic()
         consumer = await bus.subscribe(topic, "s", width=4)
-        properties = {"long": "é" * (MAX_PROPERTY_CHARACTERS - 4)}
+        properties = {"long": "é" * (MAX_HEADER_CHARACTERS - 4)}
         largest = Outgoing(topic=topic, payload=b"x" * MAX_MESSAGE_BYTES, properties=properties)
         await bus.publish(largest)
         with pytest.raises(TooLarge, match=str(MAX_MESSAGE_BYTES + 1)):

@@ -23,6 +23,7 @@ from clew_services.errors import (
 from clew_services.ports import Emit, Outgoing, Record
 from clew_services.runtime.brake import Brake
 from clew_services.runtime.outcome import Outcome
+from clew_translators import bus as wire
 from tests.runtime.world import World, answered
 
 QUERY = DocumentRagQuery(query="Does it?", session_id="5e1f", collection="c")
@@ -435,10 +436,11 @@ async def test_a_deadline_that_has_passed_is_refused_before_anything_is_spent() 
 
 async def test_a_request_without_a_session_gets_one_that_a_replay_gives_again() -> None:
     async with World() as world:
-        await world.ask(DocumentRagQuery(query="q"), message_id="m")
+        question = DocumentRagQuery(query="q")
+        await world.ask(question, message_id="m")
         await world.settle()
         ((response, _),) = world.told()
-        assert response.session_id == ids.session_id("m")
+        assert response.session_id == ids.session_id(ids.cause("m", "caller-1", wire.encode(question)))
         assert response.collection == "default"
         assert world.batches()
 

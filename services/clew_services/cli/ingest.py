@@ -184,7 +184,7 @@ async def _load(client: Client, name: str, path: Path, collection: str, tell: _W
             )
         )
 
-    largest = MAX_MESSAGE_BYTES * 3 // 4 - 4096  # as base64, with the fields around it
+    largest = MAX_MESSAGE_BYTES * 3 // 4 - 64 * 1024  # as base64, with room for the fields of a dead letter
     try:
         content = path.read_bytes()
     except OSError as error:

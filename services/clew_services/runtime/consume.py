@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from clew_schema.envelope import Envelope
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 RETRIES_HELD = 256
 """Delayed copies held until they are due, when the broker delivers them early."""
 
+LONGEST_HOLD = 300.0
+"""Seconds that a copy is held at most, whatever its ``due`` says: anybody may write a property."""
+
 REOPEN_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 """Waits before a broken subscription is opened again; the last one repeats."""
 
@@ -24,8 +28,8 @@ REOPEN_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 class Consumer:
     """Takes a step's messages, and its delayed copies, and hands each to the processor.
 
-    At most ``step.width`` messages are handled at once. ``stop`` lets those finish; what was
-    received and not begun goes back to the broker.
+    At most ``step.width`` messages are handled at once; each subscription holds as many received ones
+    ready. ``stop`` lets what was begun finish; what was received and not begun goes back to the broker.
     """
 
     def __init__(self, step: Step[Any], processor: Processor, brake: Brake | None = None) -> None:
@@ -42,15 +46,16 @@ class Consumer:
 
     async def start(self) -> None:
         """Open the subscriptions. Raises BusFailed."""
-        space, topic = self._processor.space, self.step.topic.name
-        retries = space.retry(topic, self.step.service)
-        for full, width in ((space.full(topic), self.step.width), (retries, RETRIES_HELD)):
-            await self._open(full, width)
-            self._loops.append(asyncio.create_task(self._take(full, width), name=f"{self.step.name}:{full}"))
+        space, topic, width = self._processor.space, self.step.topic.name, self.step.width
+        # The topic as callers know it, and as our own services do: one and the same but in profile trustgraph.
+        wanted = {space.full(topic): width, space.own(topic): width}
+        for full, most in (wanted | {space.retry(topic, self.step.service): RETRIES_HELD}).items():
+            self._subscriptions[full] = await self._open(full, most)
+            self._loops.append(asyncio.create_task(self._take(full, most), name=f"{self.step.name}:{full}"))
         self._processor.observer.event("consumer_started", step=self.step.name, topic=space.full(topic))
 
     async def stop(self) -> None:
-        """Stop taking, finish what is in hand, close. Idempotent."""
+        """Stop taking, finish what is in hand, close. Idempotent; a broker that is gone is no reason to stay."""
         if self._stopping:
             return
         self._stopping = True
@@ -59,7 +64,8 @@ class Consumer:
         await asyncio.gather(*self._loops, *self._waiting, return_exceptions=True)
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for subscription in self._subscriptions.values():
-            await subscription.close()
+            with suppress(BusFailed):
+                await subscription.close()
         self._processor.observer.event("consumer_stopped", step=self.step.name)
 
     @property
@@ -77,50 +83,50 @@ class Consumer:
         """Seconds since the oldest message in hand was begun; 0 with none."""
         return self._processor.clock.now() - min(self._tasks.values()) if self._tasks else 0.0
 
-    async def _open(self, full: str, width: int) -> None:
-        self._subscriptions[full] = await self._processor.bus.subscribe(full, self.step.name, width=width)
+    async def _open(self, full: str, width: int) -> Subscription:
+        return await self._processor.bus.subscribe(full, self.step.name, width=width)
 
     async def _take(self, full: str, width: int) -> None:
-        delayed = full != self._processor.space.full(self.step.topic.name)
-        while not self._stopping:
-            if self.brake.on:
-                await self._halt()
-            await self._slots.acquire()
-            held = False
+        delayed = full == self._processor.space.retry(self.step.topic.name, self.step.service)
+        while not self.brake.on:
+            source = self._subscriptions[full]
             try:
-                delivery = await self._subscriptions[full].receive()
-                if delayed and self._early(delivery) > 0:
-                    held = True
-                    self._hold(delivery, full)
-                else:
-                    held = True
-                    self._begin(delivery, full)
+                delivery = await source.receive()
             except BusFailed as error:
                 await self._reopen(full, width, error)
-            finally:
-                if not held:
-                    self._slots.release()
+                continue
+            if delayed and self._early(delivery) > 0:
+                self._hold(delivery, source)
+            else:
+                await self._begin(delivery, source)
+        # Somebody has to look, and only a restart takes messages again. What was received is not acknowledged.
+        self._processor.observer.event("brake_on", "error", step=self.step.name, burials=self.brake.limit)
+        await asyncio.Event().wait()
 
     def _early(self, delivery: Delivery) -> float:
         """Seconds until ``delivery`` is due: a broker may ignore the delay that was asked for."""
-        return Envelope.of(delivery.properties).due / 1000 - self._processor.clock.now()
+        due = Envelope.of(delivery.properties).due / 1000
+        return min(due - self._processor.clock.now(), LONGEST_HOLD)
 
-    def _hold(self, delivery: Delivery, full: str) -> None:
+    def _hold(self, delivery: Delivery, source: Subscription) -> None:
         """Keep ``delivery`` until it is due, unacknowledged; it occupies no slot meanwhile."""
-        self._slots.release()
-        task = asyncio.create_task(self._later(delivery, full))
+        task = asyncio.create_task(self._later(delivery, source))
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
 
-    async def _later(self, delivery: Delivery, full: str) -> None:
+    async def _later(self, delivery: Delivery, source: Subscription) -> None:
         await self._processor.clock.sleep(self._early(delivery))
-        await self._slots.acquire()
-        self._begin(delivery, full)
+        # A subscription that was lost meanwhile gives it to us again.
+        if source in self._subscriptions.values():
+            await self._begin(delivery, source)
 
-    def _begin(self, delivery: Delivery, full: str) -> None:
-        task = asyncio.create_task(
-            self._processor(self.step, delivery, self._subscriptions[full], self.brake)
-        )
+    async def _begin(self, delivery: Delivery, source: Subscription) -> None:
+        """Handle ``delivery`` as soon as there is a slot, unless the brake came on meanwhile."""
+        await self._slots.acquire()
+        if self.brake.on:
+            self._slots.release()
+            return
+        task = asyncio.create_task(self._processor(self.step, delivery, source, self.brake))
         self._tasks[task] = self._processor.clock.now()
         task.add_done_callback(self._end)
 
@@ -128,24 +134,16 @@ class Consumer:
         del self._tasks[task]
         self._slots.release()
 
-    async def _halt(self) -> None:
-        """The brake is on: somebody has to look. Only a restart takes messages again."""
-        self._processor.observer.event("brake_on", "error", step=self.step.name, burials=self.brake.limit)
-        await asyncio.Event().wait()
-
     async def _reopen(self, full: str, width: int, error: BusFailed) -> None:
-        broken = self._subscriptions.pop(full, None)
+        broken = self._subscriptions.pop(full)
         self._processor.observer.event(
             "consumer_lost", "warning", step=self.step.name, topic=full, error=str(error)
         )
+        with suppress(BusFailed):
+            await broken.close()
         tries = 0
-        while full not in self._subscriptions and not self._stopping:
+        while full not in self._subscriptions:
             await self._processor.clock.sleep(REOPEN_SECONDS[min(tries, len(REOPEN_SECONDS) - 1)])
             tries += 1
-            try:
-                if broken is not None:
-                    await broken.close()
-                    broken = None
-                await self._open(full, width)
-            except BusFailed:
-                continue
+            with suppress(BusFailed):
+                self._subscriptions[full] = await self._open(full, width)

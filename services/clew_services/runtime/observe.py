@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import logging
 import sys
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from clew_services.errors import told
+from clew_services.core.bounds import clip
+from clew_services.errors import ClewError, told
 
 if TYPE_CHECKING:
     from clew_services.runtime.handling import Handling
@@ -138,7 +140,7 @@ class Observer:
             step=step.name,
             message_id=cause,
             error_type=told(error).type,
-            error=str(error),
+            error=_words(error),
         )
 
     def _failed(
@@ -161,10 +163,24 @@ class Observer:
             message_id=handling.cause,
             attempt=handling.envelope.attempt,
             error_type=news.type,
-            error=str(error),
-            **({"exc_info": error} if bug else {}),
+            error=_words(error),
+            **({"frames": _frames(error)} if bug else {}),
             **values,
         )
+
+
+def _words(error: Exception) -> str:
+    """What a log may say of ``error``. The words of a caller's mistake, or of a bug, may be the caller's own text."""
+    if isinstance(error, ClewError) and not error.callers_fault:
+        return clip(str(error), 500)
+    return type(error).__name__
+
+
+def _frames(error: Exception) -> list[str]:
+    """Where a bug was, the innermost last: places, never values."""
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in extract_tb(error.__traceback__)][
+        -12:
+    ]
 
 
 def configure_logging(level: str = "info", *, form: Literal["json", "console"] = "console") -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from clew_schema import ids, topics
@@ -15,8 +16,9 @@ from clew_schema.base import RunMessage
 from clew_schema.envelope import SEQUENCE, STREAM
 from clew_schema.errors import DeadLetter
 from clew_schema.facts import RunFailed
-from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.errors import TooLarge
+from clew_schema.limits import MAX_MESSAGE_BYTES, MAX_PROPERTY_CHARACTERS
+from clew_services.core.bounds import clip
+from clew_services.core.outgoing import check_outgoing
 from clew_services.errors import told as told_error
 from clew_services.ports import Outgoing
 from clew_services.runtime.handling import Handling, iso
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
     from clew_services.runtime.outcome import Outcome, Send
 
 
+CUT_TO = 64 * 1024
+"""Bytes that a letter keeps of a message which is too large for a letter."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packer:
     """Packs for one topic space. ``always_explain`` sends explanations inline also to callers who do not stream."""
@@ -44,26 +50,21 @@ class Packer:
 
     def outcome(self, handling: Handling, outcome: Outcome) -> tuple[Outgoing, ...]:
         """Everything the step publishes, in the order in which one topic's messages must stay. Raises TooLarge."""
-        opening = (
-            handling.step.caller.opening(handling.run) if handling.step.caller and handling.run else None
-        )
-        decided = (opening, *outcome.facts) if opening else outcome.facts
-        facts = tuple(_stamped(fact, handling) for fact in decided)
+        facts = (*_opening(handling), *(_stamped(fact, handling) for fact in outcome.facts))
         return self._numbered(
             handling, (*self._explained(handling, facts), *self._sent(handling, outcome, facts))
         )
 
     def failure(
-        self, handling: Handling, error: Exception, letter: DeadLetter | None
+        self, handling: Handling, error: Exception, letter: DeadLetter | None, *, explained: bool = True
     ) -> tuple[Outgoing, ...]:
-        """The failure explained, the caller told, and the letter kept."""
+        """The failure explained, the caller told, and the letter kept. Not ``explained``: when explaining failed."""
         news = told_error(error)
         out: list[_Draft] = []
         caller = handling.step.caller
         if caller is not None:
-            opening = caller.opening(handling.run) if handling.run else None
             failed = RunFailed(mechanism=caller.mechanism, error_type=news.type, message=news.message)
-            facts = tuple(_stamped(fact, handling) for fact in ((opening, failed) if opening else (failed,)))
+            facts = (*_opening(handling), _stamped(failed, handling)) if explained else ()
             out += self._explained(handling, facts)
             address = self._address(handling)
             response = caller.failure(
@@ -79,30 +80,36 @@ class Packer:
             out.append(self._lettered(letter))
         return self._numbered(handling, out)
 
-    def letter_only(self, handling: Handling, letter: DeadLetter) -> tuple[Outgoing, ...]:
-        """The letter alone, when telling the caller failed too."""
-        return self._numbered(handling, (self._lettered(letter),))
-
     def letter(self, handling: Handling, delivery: Delivery, error: Exception) -> DeadLetter:
-        """``delivery`` whole, as a dead letter."""
+        """``delivery`` as a dead letter: whole, or, where no message would hold that, its beginning and its hash."""
+        whole = self._letter(handling, delivery, delivery.payload, error)
+        if len(bus.encode(whole)) <= MAX_MESSAGE_BYTES:
+            return whole
+        return self._letter(handling, delivery, delivery.payload[:CUT_TO], error)
+
+    def _letter(self, handling: Handling, delivery: Delivery, kept: bytes, error: Exception) -> DeadLetter:
         try:
-            payload, encoding = delivery.payload.decode(), "utf-8"
+            payload, encoding = kept.decode(), "utf-8"
         except UnicodeDecodeError:
-            payload, encoding = b64encode(delivery.payload).decode(), "base64"
+            payload, encoding = b64encode(kept).decode(), "base64"
         return DeadLetter(
             letter_id=ids.derive("letter", handling.cause, handling.step.name),
-            topic=self.space.full(handling.step.topic.name),
+            topic=self.space.own(handling.step.topic.name),
             service=handling.step.service,
             step=handling.step.name,
             message_id=handling.cause,
             session_id=handling.session_id,
             collection=handling.collection,
-            key=delivery.key,
-            properties=dict(delivery.properties),
+            key=clip(delivery.key, MAX_PROPERTY_CHARACTERS),
+            properties=handling.envelope.properties(),
             payload=payload,
             encoding=encoding,
+            truncated=len(kept) < len(delivery.payload),
+            payload_bytes=len(delivery.payload),
+            payload_sha256=sha256(delivery.payload).hexdigest(),
             error=told_error(error),
             attempt=handling.envelope.attempt,
+            started_at=handling.envelope.asked_at or iso(handling.started),
             buried_at=iso(handling.ended),
         )
 
@@ -140,7 +147,7 @@ class Packer:
         return Outgoing(
             topic=self.space.retry(handling.step.topic.name, handling.step.service),
             payload=delivery.payload,
-            key=delivery.key,
+            key=clip(delivery.key, MAX_PROPERTY_CHARACTERS),
             properties=envelope.properties(),
             deliver_at=due,
         )
@@ -189,7 +196,10 @@ class Packer:
                 changes["explain_triples"] = whole.batch().triples if whole else ()
         answer = _named(handling, body).model_copy(update=changes)
         if address is not None:
-            return _Draft(self.space.full(address.topic), answer, handling.session_id, address.correlation)
+            topic = self.space.full(address.topic)
+            return _Draft(
+                topic, answer, handling.session_id, clip(address.correlation, MAX_PROPERTY_CHARACTERS)
+            )
         name = caller.topic.name if caller else ""
         return _Draft(self._reply_topic(handling, name), answer, handling.session_id)
 
@@ -201,19 +211,19 @@ class Packer:
             return self.space.full(address.topic)
         if send.topic in topics.RESPONSES:
             return self._reply_topic(handling, send.topic.name)
-        return self.space.full(send.topic.name)
+        return self.space.own(send.topic.name)
 
     def _reply_topic(self, handling: Handling, name: str) -> str:
         wanted = handling.envelope.reply_to
-        return wanted if wanted and self.space.owns(wanted) else self.space.full(name)
+        return (wanted and self.space.answerable(wanted)) or self.space.full(name)
 
     def _address(self, handling: Handling) -> ReturnAddress | None:
         caller = handling.step.caller
         return self._trusted(caller.address(handling.run)) if caller and handling.run else None
 
     def _trusted(self, address: ReturnAddress | None) -> ReturnAddress | None:
-        """An address outside of our own topics is no address: the runtime has refused the request for it."""
-        return address if address and self.space.owns(self.space.full(address.topic)) else None
+        """An address where no answer may go is no address: the runtime has refused the request for it."""
+        return address if address and self.space.answerable(address.topic, tool=True) else None
 
     def _numbered(self, handling: Handling, drafts: Sequence[_Draft]) -> tuple[Outgoing, ...]:
         out = []
@@ -225,14 +235,12 @@ class Packer:
             if draft.correlation:
                 envelope = replace(envelope, id=draft.correlation)
             payload = draft.body.encode() if isinstance(draft.body, Told) else bus.encode(draft.body)
-            if len(payload) > MAX_MESSAGE_BYTES:
-                raise TooLarge(
-                    f"{handling.step.name} would publish {len(payload)} bytes on {draft.topic}; "
-                    f"the limit is {MAX_MESSAGE_BYTES}: ask for fewer or smaller chunks (doc_limit)"
-                )
-            out.append(
-                Outgoing(topic=draft.topic, payload=payload, key=draft.key, properties=envelope.properties())
+            message = Outgoing(
+                topic=draft.topic, payload=payload, key=draft.key, properties=envelope.properties()
             )
+            # Before it is recorded: what no bus takes would be published in vain for ever.
+            check_outgoing(message)
+            out.append(message)
         return tuple(out)
 
 
@@ -248,6 +256,17 @@ class _Draft:
 
 def _named(handling: Handling, body: Any) -> Any:
     return body.model_copy(update={"session_id": handling.session_id, "collection": handling.collection})
+
+
+def _opening(handling: Handling) -> tuple[Fact, ...]:
+    """The fact that the run began, if this message began it; one that is sent again began when it first came."""
+    caller, run = handling.step.caller, handling.run
+    opening = caller.opening(run) if caller and run else None
+    if opening is None:
+        return ()
+    stamped = _stamped(opening, handling)
+    asked_at = handling.envelope.asked_at
+    return (stamped.model_copy(update={"started_at": asked_at}) if asked_at else stamped,)
 
 
 def _with_trail(body: Any, trail: tuple[Fact, ...]) -> Any:

@@ -15,6 +15,7 @@ from clew_schema import ids
 from clew_schema.base import RunMessage
 from clew_schema.envelope import Envelope
 from clew_schema.limits import DEFAULT_COLLECTION
+from clew_services.core.bounds import check_bounds, clip
 from clew_services.core.retry import Bury, Retry, RetryPolicy, judge
 from clew_services.errors import DeadlineExceeded, Forbidden, Unreadable
 from clew_services.ports import Record
@@ -54,7 +55,7 @@ class Processor:
     async def __call__(self, step: Step[Any], delivery: Delivery, source: Subscription, brake: Brake) -> None:
         """Settle ``delivery``. Never raises but CancelledError, after which it counts as not settled."""
         envelope = Envelope.of(delivery.properties)
-        cause = envelope.message_id or ids.derive("broker", delivery.topic, delivery.broker_id)
+        cause = _cause(step, envelope, delivery)
         key = (step.name, cause)
         while (other := self._in_hand.get(key)) is not None:
             # The same message twice at once: wait, then find the first one's record.
@@ -89,7 +90,7 @@ class Processor:
         self, step: Step[Any], delivery: Delivery, envelope: Envelope, cause: str, brake: Brake
     ) -> Sequence[Outgoing]:
         """What has to be published for ``delivery``: as recorded before, or as decided and recorded now."""
-        if step.recorded and (record := await self.ledger.lookup(step.name, cause)) is not None:
+        if (record := await self._recalled(step, cause, envelope.attempt)) is not None:
             self.observer.replayed(step, cause)
             return record.outputs
         handling = Handling(
@@ -115,6 +116,15 @@ class Processor:
         self.observer.done(handling, outcome)
         return await self._recorded(handling, outputs)
 
+    async def _recalled(self, step: Step[Any], cause: str, attempt: int) -> Record | None:
+        """What was recorded for this message before: that it ended, or that this attempt is to be repeated."""
+        if not step.recorded:
+            return None
+        ended, repeated = await asyncio.gather(
+            self.ledger.lookup(step.name, cause), self.ledger.lookup(step.name, _attempt(cause, attempt))
+        )
+        return ended or repeated
+
     def _read(self, handling: Handling, delivery: Delivery) -> Handling:
         """The handling with the body, and the run it belongs to."""
         step = handling.step
@@ -122,6 +132,7 @@ class Processor:
             body = bus.decode(step.topic.body, delivery.payload)
         except bus.NotThisMessage as error:
             raise Unreadable(f"{step.topic.name}: {error}") from error
+        check_bounds(body)
         if isinstance(body, RunMessage):
             silent = self.silent_sessionless and step.caller and step.caller.mechanism == "agent"
             if silent and not body.session_id:
@@ -148,11 +159,11 @@ class Processor:
             raise DeadlineExceeded(f"the caller's deadline passed before {handling.step.name} began")
         caller = handling.step.caller
         address = caller.address(handling.run) if caller and handling.run else None
-        for name in (handling.envelope.reply_to, address.topic if address else ""):
-            if name and not self.space.owns(self.space.full(name)):
+        for name, tool in ((handling.envelope.reply_to, False), (address.topic if address else "", True)):
+            if name and self.space.answerable(name, tool=tool) is None:
                 raise Forbidden(
-                    f"{name} is not in {self.space.tenant}/{self.space.namespace}: "
-                    "answers are published only there"
+                    f"no answer goes to {clip(name)!r}: it must be a topic in {self.space.tenant}/"
+                    f"{self.space.namespace} that no service reads"
                 )
 
     async def _failed(
@@ -163,10 +174,12 @@ class Processor:
         if isinstance(verdict, Retry):
             self.observer.retried(handling, error, verdict.after_seconds)
             due = int((self.clock.now() + verdict.after_seconds) * 1000)
-            return (self.packer.retry(handling, delivery, due),)
+            copy = (self.packer.retry(handling, delivery, due),)
+            return await self._recorded(handling, copy, _attempt(handling.cause, handling.envelope.attempt))
         letter = None
         if isinstance(verdict, Bury):
-            brake.pull()
+            if not (handling.step.entry and getattr(error, "callers_fault", False)):
+                brake.pull()
             self.observer.buried(handling, error)
             letter = self.packer.letter(handling, delivery, error)
         else:
@@ -174,17 +187,20 @@ class Processor:
             self.observer.refused(handling, error)
         try:
             outputs = self.packer.failure(handling, error, letter)
-        except Exception as second:  # noqa: BLE001 - a failure that cannot be told must not loop: keep the letter
+        except Exception as second:  # noqa: BLE001 - a failure that cannot be explained must not loop: tell it bare
             self.observer.buried(handling, second)
-            outputs = self.packer.letter_only(handling, self.packer.letter(handling, delivery, error))
+            letter = letter or self.packer.letter(handling, delivery, error)
+            outputs = self.packer.failure(handling, error, letter, explained=False)
         return await self._recorded(handling, outputs)
 
-    async def _recorded(self, handling: Handling, outputs: tuple[Outgoing, ...]) -> Sequence[Outgoing]:
+    async def _recorded(
+        self, handling: Handling, outputs: tuple[Outgoing, ...], name: str = ""
+    ) -> Sequence[Outgoing]:
         step = handling.step
         if not step.recorded:
             return outputs
         record = Record(
-            step=step.name, message_id=handling.cause, outputs=outputs, recorded_at=handling.ended
+            step=step.name, message_id=name or handling.cause, outputs=outputs, recorded_at=handling.ended
         )
         return (await self.ledger.record(record)).outputs
 
@@ -193,6 +209,22 @@ class Processor:
             await source.nack(delivery)
         except Exception as error:  # noqa: BLE001 - the broker is gone; it gives the message again when it is back
             self.observer.settle_failed(step, cause, error)
+
+
+def _cause(step: Step[Any], envelope: Envelope, delivery: Delivery) -> str:
+    """What the ledger knows ``delivery`` by: the same for a redelivery and for a delayed copy, whatever callers write.
+
+    A copy carries the name that the first attempt had; our own services' ids are derived and taken as they are.
+    """
+    if not envelope.message_id:
+        return ids.derive("broker", delivery.topic, delivery.broker_id)
+    if ids.is_uuid(envelope.message_id) and (not step.entry or envelope.attempt > 1):
+        return envelope.message_id
+    return ids.cause(envelope.message_id, envelope.id, delivery.payload)
+
+
+def _attempt(cause: str, attempt: int) -> str:
+    return f"{cause}/{attempt}"
 
 
 class Aside:

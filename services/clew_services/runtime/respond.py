@@ -10,7 +10,9 @@ from clew_schema.agent import AgentRequest, AgentResponse
 from clew_schema.base import Message, RunMessage
 from clew_schema.facts import QuestionAsked
 from clew_schema.grading import Trailed
+from clew_schema.limits import MAX_QUERY_CHARACTERS, MAX_URI_CHARACTERS
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
+from clew_services.core.bounds import clip
 from clew_translators.namespaces import GRAPH_RETRIEVAL
 
 if TYPE_CHECKING:
@@ -85,7 +87,11 @@ class DocumentRagCaller:
     def opening(self, run: RunMessage) -> QuestionAsked | None:
         """A query is the first message of its run."""
         if isinstance(run, DocumentRagQuery):
-            return QuestionAsked(mechanism="document-rag", query=run.query, parent_uri=run.parent_uri)
+            return QuestionAsked(
+                mechanism="document-rag",
+                query=clip(run.query, MAX_QUERY_CHARACTERS),
+                parent_uri=clip(run.parent_uri, MAX_URI_CHARACTERS),
+            )
         return None
 
     def trail(self, run: RunMessage) -> tuple[Fact, ...]:
@@ -137,7 +143,10 @@ class AgentCaller:
     def run(self, body: Message) -> RunMessage:
         """A tool's result brings the request back in its ``state``."""
         if isinstance(body, DocumentRagResponse):
-            return AgentRequest.model_validate_json(body.state)
+            request = AgentRequest.model_validate_json(body.state)
+            if request.collection != body.collection:
+                raise ValueError("the state belongs to another collection than the result")
+            return request
         if isinstance(body, RunMessage):
             return body
         raise ValueError(f"{type(body).__name__} belongs to no run")
@@ -145,7 +154,11 @@ class AgentCaller:
     def opening(self, run: RunMessage) -> QuestionAsked | None:
         """A request without history and without a trail is the first message of its run."""
         if isinstance(run, AgentRequest) and not run.history and not run.trail:
-            return QuestionAsked(mechanism="agent", query=run.question, parent_uri=run.parent_uri)
+            return QuestionAsked(
+                mechanism="agent",
+                query=clip(run.question, MAX_QUERY_CHARACTERS),
+                parent_uri=clip(run.parent_uri, MAX_URI_CHARACTERS),
+            )
         return None
 
     def trail(self, run: RunMessage) -> tuple[Fact, ...]:

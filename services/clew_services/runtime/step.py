@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from clew_schema.base import Message
+from clew_schema.topics import ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,6 +39,11 @@ class Step(Generic[M]):
     on_failure: Callable[[M | None, Error], Send[Any]] | None = None
     recorded: bool = True
     width: int = 32
+
+    @property
+    def entry(self) -> bool:
+        """Whether callers publish to its topic."""
+        return self.topic in ENTRIES
 
     @property
     def service(self) -> str:

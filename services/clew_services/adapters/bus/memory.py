@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.adapters.bus.checks import check_outgoing
 from clew_services.adapters.bus.memory_broker import MemoryBroker, MemorySubscription
+from clew_services.core.outgoing import check_outgoing
 from clew_services.errors import BusFailed
 
 if TYPE_CHECKING:

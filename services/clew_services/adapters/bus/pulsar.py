@@ -13,7 +13,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from clew_schema.limits import MAX_MESSAGE_BYTES
-from clew_services.adapters.bus.checks import check_outgoing
 from clew_services.adapters.bus.pulsar_calls import CallFailed, call, consumer_options
 from clew_services.adapters.bus.pulsar_client import (
     PulsarSecurity,
@@ -26,6 +25,7 @@ from clew_services.adapters.bus.pulsar_consumer import PulsarSubscription
 from clew_services.adapters.bus.pulsar_errors import ALIVE, translated
 from clew_services.adapters.bus.pulsar_nudge import Nudger
 from clew_services.adapters.bus.pulsar_producers import Producers
+from clew_services.core.outgoing import check_outgoing
 from clew_services.errors import BusFailed
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What every bus checks before it takes a message, so that all of them refuse the same ones."""
+"""What every message has to satisfy before a bus takes it, checked before it is recorded and again by each bus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clew_services.errors import BadRequest, TooLarge
 if TYPE_CHECKING:
     from clew_services.ports import Outgoing
 
-MAX_PROPERTY_CHARACTERS = 64 * 1024
+MAX_HEADER_CHARACTERS = 64 * 1024
 """Longest key and properties, together. With a body at its limit they still fit the broker's frame of 5 MB."""
 
 
@@ -32,10 +32,10 @@ def check_outgoing(message: Outgoing, max_bytes: int = MAX_MESSAGE_BYTES) -> Non
             "ask for less, or keep the bulk in a store and send its id"
         )
     headers = "".join([message.key, *message.properties.keys(), *message.properties.values()])
-    if len(headers) > MAX_PROPERTY_CHARACTERS:
+    if len(headers) > MAX_HEADER_CHARACTERS:
         raise TooLarge(
             f"key and properties of {len(headers)} characters for {message.topic}: "
-            f"at most {MAX_PROPERTY_CHARACTERS} are published; move them into the body"
+            f"at most {MAX_HEADER_CHARACTERS} are published; move them into the body"
         )
     if not headers.isascii():
         _check_utf8(headers, message.topic)
