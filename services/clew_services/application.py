@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Self
 
@@ -95,18 +95,17 @@ class Application:
             ) from error
 
     async def stop(self) -> None:
-        """Finish what is in hand, flush, close. Idempotent."""
+        """Finish what is in hand, flush, close. Idempotent. A part that cannot be closed leaves the others to close."""
         if self.broker is not None:
             remove_run_file(self.settings.data)
-        if self.service is not None:
-            await self.service.stop()
-        if self._ops is not None:
-            await self._ops.stop()
-        if self.parts is not None:
-            await self.parts.close()
-        if self.broker is not None:
-            await self.broker.stop()
+        service, ops, parts, broker = self.service, self._ops, self.parts, self.broker
         self.service = self._ops = self.parts = self.broker = None
+        async with (
+            AsyncExitStack() as closing
+        ):  # what is pushed last is closed first, whatever the others raise
+            for part, close in ((broker, "stop"), (parts, "close"), (ops, "stop"), (service, "stop")):
+                if part is not None:
+                    closing.push_async_callback(getattr(part, close))
 
     async def run_until_signalled(self, ready: Callable[[], None] = lambda: None) -> None:
         """Start, call ``ready``, serve until SIGTERM or SIGINT, then stop; a second signal ends the process at once.
