@@ -27,14 +27,17 @@ $(STAMP): requirements.lock $(DISTRIBUTIONS:=/pyproject.toml)
 demo: $(STAMP) ## Answer questions about the sample documents, on the embedded stack
 	$(BIN)/clew demo
 
+# Most tests wait for a broker, a process or a clock, so more of them than there are cores run at a time.
+PYTEST = $(BIN)/python -m pytest -m "not servers" -n 4 --dist loadfile
+
 test: $(STAMP) ## Run the tests that need nothing but Python
-	$(BIN)/python -m pytest -m "not servers"
+	$(PYTEST)
 
 check: $(STAMP) ## Formatting, lint and types, then the tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict $(PACKAGES) tests
-	$(BIN)/python -m pytest -m "not servers"
+	$(BIN)/mypy --strict $(PACKAGES) tests benchmarks
+	$(PYTEST)
 
 test-servers: $(STAMP) ## Start real Pulsar, Milvus and PostgreSQL, test against them, stop them
 	$(BIN)/python -m tests.servers run -- $(BIN)/python -m pytest -m servers -p tests.servers.no_skips

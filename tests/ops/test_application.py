@@ -163,6 +163,7 @@ GOOD = {"pid": os.getpid(), "birth": "1", "broker": "b", "ops": "o"}
         json.dumps(GOOD | {"broker": None}).encode(),
         json.dumps(GOOD).encode(),
     ],
+    ids=range(13),  # the contents hold a process id, and a test has the same name in every process
 )
 def test_a_file_that_leads_nowhere_is_none(tmp_path: Path, content: bytes) -> None:
     """The last one: the number belongs to a process that began at another time than the one that wrote it."""
