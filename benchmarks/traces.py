@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -59,7 +58,7 @@ def resident() -> int:
     return int(status.partition("VmRSS:")[2].split()[0]) // 1024
 
 
-async def measure(runs: int, collections: int) -> None:
+async def measure(runs: int, collections: int, *, every: int = 2_000) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = OxigraphTraceStore(Path(folder))
         spent, quads = 0.0, 0
@@ -69,12 +68,12 @@ async def measure(runs: int, collections: int) -> None:
             began = time.perf_counter()
             await store.add(batches)
             spent += time.perf_counter() - began
-            if (first + AT_ONCE) % 2_000 == 0:
+            if (first + AT_ONCE) % every == 0:
                 gc.collect()
                 disk = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
                 print(
                     f"{first + AT_ONCE:6} runs  {(first + AT_ONCE) / spent:6.0f} runs/s  {quads / spent:8.0f} quads/s"
-                    f"  {resident():5} MB  {len(os.listdir('/proc/self/fd')):4} descriptors"
+                    f"  {resident():5} MB  {sum(1 for _ in Path('/proc/self/fd').iterdir()):4} descriptors"
                     f"  {disk // 10**6:5} MB on disk",
                     flush=True,
                 )

@@ -102,6 +102,19 @@ async def test_the_same_run_name_in_two_collections_is_two_runs(store: TraceStor
     assert shown(await store.run("manuals", RUN)) == once(secret)
 
 
+async def test_refused_runs_of_one_name_in_many_collections_are_each_their_own(store: TraceStore) -> None:
+    def refused(number: int) -> Triples:
+        failed = runs.FAILED.model_copy(update={"message": f"there is no collection {number}"})
+        return runs.told(((runs.ASKED, failed),), collection=str(number))[0]
+
+    await store.add([refused(number) for number in range(500)])
+    for number in (0, 250, 499):
+        assert [(row.session_uri, row.state) for row in await store.list(str(number))] == [(RUN, "failed")]
+        assert shown(await store.run(str(number), RUN)) == once([refused(number)])
+    assert list(await store.list("500")) == []
+    assert list(await store.run("500", RUN)) == []
+
+
 async def test_an_empty_collection_name_is_the_default_one(store: TraceStore) -> None:
     await store.add([asked("s", 0, collection="")])
     assert [row.collection for row in await store.list("default")] == ["default"]

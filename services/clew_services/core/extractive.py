@@ -23,7 +23,6 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
@@ -31,6 +30,7 @@ from clew_schema.evidence import Grade
 from clew_services.core.answer import Quote
 from clew_services.core.citing import disarm
 from clew_services.core.sentences import language, sentences, words
+from clew_translators.memo import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,10 +95,13 @@ class Candidate:
     score: float
 
 
-@lru_cache(maxsize=8192)
-def _read(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
-    """The sentences of a chunk with their words. Chunks come again with other questions, and to the writer."""
+def _read_chunk(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
+    """The sentences of a chunk with their words."""
     return tuple((s.start, s.end, frozenset(words(text[s.start : s.end]))) for s in sentences(text))
+
+
+# Chunks come again with other questions, and to the writer; what is much longer than a chunk came from a caller.
+_read = remembered(_read_chunk, entries=8192, longest=2_000)
 
 
 def rank_sentences(question: str, evidence: Sequence[Evidence]) -> tuple[Candidate, ...]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clew_services.core.sentences import words
+from clew_translators.memo import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,8 @@ class HashingEmbedder:
         return [value / length for value in sums]
 
 
-@lru_cache(maxsize=65_536)
-def _feature(word: str) -> int:
+def _hash(word: str) -> int:
     return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
+
+
+_feature = remembered(_hash, entries=65_536)

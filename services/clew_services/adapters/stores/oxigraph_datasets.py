@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyoxigraph as ox
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 BULK = 5_000
@@ -23,14 +23,23 @@ class Datasets:
 
     RocksDB keeps what was written in memory until 64 MB of it are of one kind, for each of eleven kinds and each
     dataset. Here all datasets together have at most ``flush_weight`` quads there; a thousand characters of text count
-    as one more. For one thread. Raises OSError.
+    as one more. For one thread. Raises OSError. ``store`` opens the dataset in a folder, or makes it.
     """
 
-    def __init__(self, folder: Path, *, limit: int, pinned: str, flush_weight: int = FLUSH_WEIGHT) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        limit: int,
+        pinned: str,
+        flush_weight: int = FLUSH_WEIGHT,
+        store: Callable[[str], ox.Store] = ox.Store,
+    ) -> None:
         self._folder = folder
         self._limit = max(1, limit)
         self._pinned = pinned
         self._flush_weight = flush_weight
+        self._store = store
         self._open: OrderedDict[str, ox.Store] = OrderedDict()
         self._waiting: dict[str, int] = {}  # what of an open dataset is in memory only
 
@@ -65,7 +74,7 @@ class Datasets:
             self._make_room(name)
             folder = self._folder / name
             folder.mkdir(parents=True, exist_ok=True)
-            self._open[name] = ox.Store(str(folder))
+            self._open[name] = self._store(str(folder))
             for old in folder.glob(
                 "LOG.old.*"
             ):  # what RocksDB did before: 140 KB at each opening, kept 1,000 times

@@ -28,11 +28,13 @@ RUNS = ox.NamedNode("urn:graph:runs")
 _ALL = ox.NamedNode("urn:clew:runs")
 _CONTAINS = ox.NamedNode(CLEW + "contains")
 _LISTS = ox.NamedNode(CLEW + "lists")
-_TOLD_IN = ox.NamedNode(CLEW + "toldIn")
 _ASKED_AT = ox.NamedNode(CLEW + "askedAt")
 _QUERY = ox.NamedNode(CLEW + "query")
 _MECHANISM = ox.NamedNode(CLEW + "mechanism")
 _STATE = ox.NamedNode(CLEW + "state")
+_TOLD_IN = ox.NamedNode(
+    "urn:clew:told-in"
+)  # no term of the vocabulary: from _ALL to an owner's graphs, see `owned`
 
 _LEVELS = (10, 16, 19)  # characters of 2026-01-31T12:34:56 that name a day, a minute, a second
 

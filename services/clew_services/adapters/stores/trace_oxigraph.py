@@ -69,12 +69,12 @@ class _Ticket:
 class OxigraphTraceStore:
     """Datasets under ``folder``, which is made if it is missing; at most ``open_datasets`` and the shared one are open.
 
-    An open one has some 18 to 30 file descriptors. All of them together keep ``flush_weight`` quads in memory at most
+    An open one has 18 to 35 file descriptors. All of them together keep ``flush_weight`` quads in memory at most
     (:class:`Datasets`). One process at a time: a second one gets StoreFailed. All work happens in one thread of its
     own; batches that arrive meanwhile are written together.
     """
 
-    def __init__(self, folder: Path, *, open_datasets: int = 8, flush_weight: int = FLUSH_WEIGHT) -> None:
+    def __init__(self, folder: Path, *, open_datasets: int = 6, flush_weight: int = FLUSH_WEIGHT) -> None:
         self._folder = folder
         self._datasets = Datasets(folder, limit=open_datasets, pinned=SHARED, flush_weight=flush_weight)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="trace-store")
