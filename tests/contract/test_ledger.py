@@ -6,11 +6,14 @@ import asyncio
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import uuid
 from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -373,3 +376,28 @@ def test_large_payloads_are_packed_and_come_back_as_they_were() -> None:
     data = encode_outputs([Outgoing(topic="a", payload=payload), Outgoing(topic="b", payload=b"small")])
     assert len(data) < len(payload) / 20
     assert [o.payload for o in decode_outputs(data)] == [payload, b"small"]
+
+
+async def test_a_lookup_reads_what_it_looks_for_and_not_the_table(tmp_path: Path) -> None:
+    """SQLite 3.40 scans the table for a list of pairs: with 20,000 records a batch of lookups took milliseconds."""
+    path = tmp_path / "ledger.sqlite3"
+    ledger = SqlLedger(f"sqlite:///{path}")
+    await ledger.open()
+    statements: list[tuple[str, Any]] = []
+    sa.event.listen(
+        ledger._store._engine,
+        "before_cursor_execute",
+        lambda _c, _cursor, statement, parameters, _context, _many: statements.append(
+            (statement, parameters)
+        ),
+    )
+    await asyncio.gather(*(ledger.lookup(step, f"m{n}") for n in range(4) for step in ("a", "b")))
+    await ledger.prune(5.0)
+    await ledger.close()
+    plans = []
+    with closing(sqlite3.connect(path)) as connection:
+        for statement, parameters in statements:
+            if "ledger" in statement and statement.startswith(("SELECT", "DELETE")):
+                plans += [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+    assert len(plans) >= 4
+    assert not [plan for plan in plans if plan.startswith("SCAN ledger")], plans

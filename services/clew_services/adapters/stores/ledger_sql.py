@@ -40,14 +40,20 @@ LEDGER = sa.Table(
     sa.Column("recorded_at", sa.Double, nullable=False, index=True),
 )
 
-_KEY = sa.tuple_(LEDGER.c.step, LEDGER.c.message_id)
-_SELECT = sa.select(LEDGER).where(_KEY.in_(sa.bindparam("keys", expanding=True)))
-_OLD = (
-    sa.select(LEDGER.c.step, LEDGER.c.message_id)
-    .where(LEDGER.c.recorded_at < sa.bindparam("before"))
-    .limit(PRUNE_ROWS)
+# One step at a time: SQLite 3.40 answers a list of (step, message id) pairs by reading the whole table.
+_SELECT = sa.select(LEDGER).where(
+    LEDGER.c.step == sa.bindparam("step"), LEDGER.c.message_id.in_(sa.bindparam("ids", expanding=True))
 )
-_PRUNE = sa.delete(LEDGER).where(_KEY.in_(_OLD))
+# The time up to which one transaction forgets: that of the PRUNE_ROWS-th oldest row.
+_CUT = (
+    sa.select(LEDGER.c.recorded_at)
+    .where(LEDGER.c.recorded_at < sa.bindparam("before"))
+    .order_by(LEDGER.c.recorded_at)
+    .offset(PRUNE_ROWS - 1)
+    .limit(1)
+)
+_PRUNE_TO = sa.delete(LEDGER).where(LEDGER.c.recorded_at <= sa.bindparam("cut"))
+_PRUNE_ALL = sa.delete(LEDGER).where(LEDGER.c.recorded_at < sa.bindparam("before"))
 
 
 def encode_outputs(outputs: Sequence[Outgoing]) -> bytes:
@@ -116,9 +122,9 @@ class SqlLedger:
         """Forget records older than ``before``, a few hundred per transaction; how many went."""
         gone = 0
         while True:
-            deleted = await self._store.call(lambda c: c.execute(_PRUNE, {"before": before}).rowcount)
+            deleted, more = await self._store.call(lambda connection: _prune(connection, before))
             gone += deleted
-            if deleted < PRUNE_ROWS:
+            if not more:
                 return gone
 
     async def close(self) -> None:
@@ -149,10 +155,21 @@ def _lookup(connection: sa.Connection, keys: Sequence[_Key]) -> Sequence[Record 
 
 
 def _select(connection: sa.Connection, keys: Sequence[_Key]) -> Mapping[_Key, Record]:
-    rows = connection.execute(_SELECT, {"keys": list(keys)})
+    by_step: dict[str, list[str]] = {}
+    for step, message_id in keys:
+        by_step.setdefault(step, []).append(message_id)
     return {
         (step, message_id): Record(
             step=step, message_id=message_id, outputs=decode_outputs(outputs), recorded_at=recorded_at
         )
-        for step, message_id, outputs, recorded_at in rows
+        for name, ids in by_step.items()
+        for step, message_id, outputs, recorded_at in connection.execute(_SELECT, {"step": name, "ids": ids})
     }
+
+
+def _prune(connection: sa.Connection, before: float) -> tuple[int, bool]:
+    """How many rows went, and whether there are more."""
+    cut = connection.execute(_CUT, {"before": before}).scalar()
+    if cut is None:
+        return connection.execute(_PRUNE_ALL, {"before": before}).rowcount, False
+    return connection.execute(_PRUNE_TO, {"cut": cut}).rowcount, True
