@@ -101,7 +101,7 @@ def _read_chunk(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
 
 
 # Chunks come again with other questions, and to the writer; what is much longer than a chunk came from a caller.
-_read = remembered(_read_chunk, entries=8192, longest=2_000)
+_read = remembered(_read_chunk, entries=2048, longest=2_000)
 
 
 def rank_sentences(question: str, evidence: Sequence[Evidence]) -> tuple[Candidate, ...]:
