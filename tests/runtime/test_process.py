@@ -499,3 +499,33 @@ async def test_the_opening_is_a_fact_of_the_first_message_only() -> None:
     opening = caller.opening(QUERY)
     assert isinstance(opening, QuestionAsked)
     assert opening.query == "Does it?"
+
+
+async def test_garbage_inside_a_run_is_answered_in_the_name_of_its_session() -> None:
+    async with World() as world:
+        await world.ask(b"garbage", session_id="5e1f")
+        await world.settle()
+        ((response, envelope),) = world.told()
+        assert (response.session_id, envelope.session_id) == ("5e1f", "5e1f")
+        assert [letter.session_id for letter in world.letters()] == ["5e1f"]
+
+
+async def test_a_piece_of_text_says_which_attempt_it_belongs_to_and_a_second_execution_is_another_stream() -> (
+    None
+):
+    left = [RetrievalFailed("down")]
+
+    async def stream(query: DocumentRagQuery, emit: Emit) -> Outcome:
+        await emit("a piece")
+        if left:
+            raise left.pop()
+        return answered(query)
+
+    async with World(stream=stream) as world:
+        await world.ask(QUERY.model_copy(update={"streaming": True}))
+        await world.settle()
+        await world.clock.advance(1)
+        await world.settle()
+        pieces = [envelope for body, envelope in world.told() if body.message_type == "chunk"]
+        assert [piece.attempt for piece in pieces] == [1, 2]
+        assert len({piece.other["stream"] for piece in pieces}) == 2
