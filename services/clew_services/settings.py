@@ -96,7 +96,7 @@ class Settings(BaseSettings):
     )
     always_explain: bool = Field(
         False,
-        description="Send explain messages inline also to callers who do not stream (as TrustGraph does).",
+        description="Send explain messages also to callers who do not stream; always so in profile trustgraph.",
     )
     ledger_hours: float = Field(24.0, gt=0, description="How long handled messages are remembered.")
 

@@ -259,7 +259,10 @@ class Parts:
             bus=await self.bus(),
             ledger=await self.ledger(),
             clock=self.clock,
-            packer=Packer(space=settings.space, always_explain=settings.always_explain),
+            packer=Packer(
+                space=settings.space,
+                always_explain=settings.always_explain or settings.topic_profile == "trustgraph",
+            ),
             observer=self.observer,
             policy=RetryPolicy(max_attempts=settings.max_attempts),
             silent_sessionless=settings.silent_sessionless,
