@@ -1,0 +1,221 @@
+"""SuperMew's own behaviour, vector by vector: what the pure functions decide is what it was measured to decide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from clew_schema.evidence import Grade
+from clew_services.core import candidates, complexity, progress, replies, resuming, rewriting, routing
+from clew_services.core.resuming import Snapshot
+from clew_services.core.rewriting import RewriteReply
+from clew_translators import ragtrace
+from tests.core import supermew, supermew_outcomes, supermew_retrieval, supermew_run
+from tests.core.supermew_run import Ran, Script
+
+Expected = dict[str, Any]
+NOT_YET = {
+    "chunk": "three levels of chunks come with the ingest",
+    "sanitize": "the ingest's sanitiser, the same",
+    "stream": "needs the consumers: a conversation, its stored messages and its pauses",
+}
+"""The ops that no runner below covers, and why."""
+
+
+def fast_path(given: Any, expect: Expected) -> None:
+    assert complexity.look(given["question"]).reason == expect["reason"]
+
+
+def classified(given: Any, expect: Expected) -> None:
+    script = Script(given)
+    if "error" in expect:
+        with pytest.raises(supermew.ERRORS[expect["error"]]):
+            supermew_run.classify(Ran(progress.asked(given["question"])), script)
+    else:
+        now = supermew_run.classify(Ran(progress.asked(given["question"])), script).progress
+        assert supermew_outcomes.updated(progress.asked(given["question"]), now) == expect["state_update"]
+        assert (now.complexity == "complex") == (expect["next"] == "prepare_sub_questions")
+    assert script.calls == expect["calls"]
+
+
+def route(given: Any, expect: Expected) -> None:
+    grade = {name: given[name] for name in ("relevance", "answerability", "ambiguity")}
+    decision = routing.resolve(
+        evidence_count=given["n_docs"],
+        grade=Grade.model_validate(grade | {"route": given["suggested_route"]}),
+        rewrite_count=given["rewrite_count"],
+        is_part=given["is_sub_agent"],
+    )
+    assert {"route": decision.route, "retrieval_status": decision.status} == expect
+
+
+def clarification(given: Any, expect: Expected) -> None:
+    told = {"relevance": "weak", "answerability": "partial"} | given
+    assert routing.clarification(Grade.model_validate(told), given["route"]) == expect["hitl_prompt"]
+
+
+def refined(given: Any, expect: Expected) -> None:
+    assert resuming.refine(given["question"], given["answer"]) == expect["q_star"]
+
+
+def normalised(given: Any, expect: Expected) -> None:
+    of(ragtrace.normalise, given, expect)
+
+
+def normalised_part(given: Any, expect: Expected) -> None:
+    of(ragtrace.normalise_part, given, expect)
+
+
+def of(normalise: Callable[[object], object], given: Any, expect: Expected) -> None:
+    if "error" in expect:
+        with pytest.raises(supermew.ERRORS[expect["error"]]):
+            normalise(given["trace"])
+    else:  # as JSON: 2 is not 2.0, and the order of the fields counts
+        assert json.dumps(normalise(given["trace"])) == json.dumps(expect["trace"])
+
+
+def candidate_k(given: Any, expect: Expected) -> None:
+    pool = supermew_retrieval.asked(given["env"], given["top_k"]).pool
+    told = {
+        "candidate_k": pool.candidate_k,
+        "candidate_k_source": pool.source,
+        "retrieval_candidate_multiplier": pool.multiplier,
+    }
+    assert told | ({"candidate_k_config_error": candidates.INVALID} if pool.config_error else {}) == expect
+
+
+def auto_merged(given: Any, expect: Expected) -> None:
+    how = supermew_retrieval.asked(given["env"], 8)
+    merged, lookups = supermew_retrieval.merge(given["candidates"], how, given["parent_store"])
+    children = {"merged_from_children": True}
+    assert {
+        "out": [
+            {"chunk_id": each.evidence.chunk_id, "score": each.evidence.fused_score}
+            | (children | {"merged_child_count": each.merged_children} if each.merged_children else {})
+            for each in merged.candidates
+        ],
+        "auto_merge_enabled": how.merge_enabled,
+        "auto_merge_applied": merged.applied,
+        "auto_merge_threshold": how.merge_threshold,
+        "auto_merge_replaced_chunks": merged.replaced,
+        "auto_merge_steps": merged.steps,
+        "post_merge_candidate_count": len(merged.candidates),
+        "parent_lookups": lookups,
+    } == expect
+
+
+def retrieved(given: Any, expect: Expected) -> None:
+    retrieval = supermew_retrieval.Retrieval(given)
+    evidence, report = retrieval.run()
+    assert [
+        {"chunk_id": each.chunk_id, "score": each.fused_score, "rrf_rank": each.rank}
+        | ({} if each.rerank_score is None else {"rerank_score": each.rerank_score})
+        for each in evidence
+    ] == expect["docs"]
+    # The stub writes some nulls and leaves out others; a trace has neither.
+    told = {name: value for name, value in report.record().items() if value is not None}
+    assert told == {name: value for name, value in expect["meta"].items() if value is not None}
+    assert retrieval.store_calls == expect["store_calls"]
+    assert retrieval.rerank_posts == expect["rerank_posts"]
+
+
+def composed(given: Any, expect: Expected) -> None:
+    lengths = {"<301 chars>": "x" * 301, "<1201 chars>": "x" * 1201}
+    output = {name: lengths.get(value, value) for name, value in given["model_output"].items()}
+    if "error" in expect:
+        with pytest.raises(supermew.ERRORS[expect["error"]]):
+            rewriting.compose(given["question"], RewriteReply.model_validate(output))
+        return
+    made = rewriting.compose(given["question"], RewriteReply.model_validate(output))
+    assert {
+        "rewrite_method": made.method,
+        "rewritten_query": made.composed,
+        "step_back_question": made.step_back_question,
+        "hyde_document": made.hyde_document,
+    } == expect
+
+
+def tool_text(given: Any, expect: Expected) -> None:
+    result = given["result"]
+    trace = result["rag_trace"]
+    told = replies.tool_text(
+        evidence=tuple(map(supermew.evidence, result["docs"])),
+        route=trace["route"],
+        status=trace["retrieval_status"],
+        prompt=trace.get("hitl_prompt", ""),
+        options=trace.get("hitl_options", ()),
+    )
+    assert told == expect["first_call"]
+    assert replies.LIMIT_REACHED.startswith(expect["second_call_prefix"])
+    assert ragtrace.envelope(trace, result.get("hitl_resume_state")) == expect["stored"]
+
+
+def asked_a_person(given: Any, expect: Expected) -> None:
+    assert resuming.message(given["prompt"], given["options"]) == expect["text"]
+
+
+def pending(given: Any, expect: Expected) -> None:
+    trace = given["trace"]
+    record = resuming.pending(
+        id="t1",
+        created_at="2026-07-11T00:00:00Z",
+        original_question=given["original_question"],
+        snapshot=Snapshot.model_validate(given["resume_state"]),
+        route=trace.get("route"),
+        status=trace.get("retrieval_status"),
+        prompt=trace.get("hitl_prompt"),
+        options=trace.get("hitl_options"),
+        answers=given["previous_answers"],
+    )
+    assert supermew_outcomes.plain(record) == expect | {"id": "t1", "created_at": "2026-07-11T00:00:00Z"}
+    assert resuming.read_pending(record.model_dump()) == record
+
+
+def titled(given: Any, expect: Expected) -> None:
+    assert replies.title(given["first_message"]) == expect["title"]
+
+
+def noted(given: Any, expect: Expected) -> None:
+    assert replies.note_is_due(given["message_count"], given["current_note"]) == expect["update"]
+
+
+RUNNERS: dict[str, Callable[[Any, Expected], None]] = {
+    "classify_fast_path": fast_path,
+    "classify_model": classified,
+    "resolve_route": route,
+    "hitl_prompt": clarification,
+    "refine_question": refined,
+    "run": supermew_outcomes.whole_run,
+    "resume": supermew_outcomes.resumed,
+    "normalize": normalised,
+    "normalize_sub": normalised_part,
+    "candidate_k": candidate_k,
+    "auto_merge": auto_merged,
+    "retrieve": retrieved,
+    "rewrite_compose": composed,
+    "tool_text": tool_text,
+    "hitl_message": asked_a_person,
+    "pending_hitl": pending,
+    "session_title": titled,
+    "note_policy": noted,
+}
+
+
+COVERED = [vector for vector in supermew.VECTORS if vector["op"] in {"node", *RUNNERS}]
+
+
+@pytest.mark.parametrize("vector", COVERED, ids=lambda vector: vector["id"])
+def test_supermew(vector: dict[str, Any]) -> None:
+    if vector["op"] == "node":  # its input is the run that leads to it
+        supermew_outcomes.node(vector["given"], vector["expect"], vector["id"])
+    else:
+        RUNNERS[vector["op"]](vector["given"], vector["expect"])
+
+
+def test_what_is_not_covered_is_said() -> None:
+    assert {each["op"] for each in supermew.VECTORS} - {*RUNNERS, "node"} == set(NOT_YET)
+    assert len(supermew.VECTORS) == len({each["id"] for each in supermew.VECTORS}) == 187
+    assert sum(each["op"] in NOT_YET for each in supermew.VECTORS) == 11
