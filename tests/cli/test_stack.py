@@ -207,12 +207,19 @@ def test_text_of_documents_and_questions_cannot_paint_the_terminal(shell: Shell,
 def test_asking_ends_with_the_signal_or_with_patience_and_leaves_nothing_behind(alone: Shell) -> None:
     with alone.up(CLEW_SERVICES="trace-store"):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            asking = subprocess.Popen(
-                [CLEW, "ask", QUESTION], env=alone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            )
-            time.sleep(1.5)
-            asking.send_signal(number)
-            assert asking.communicate(timeout=10) == (b"", b"")
+            # A shell's background job, as a test run may be one, has Ctrl-C switched off for what it starts.
+            with subprocess.Popen(
+                ["env", "--default-signal=INT", CLEW, "ask", QUESTION],
+                env=alone.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ) as asking:
+                time.sleep(1.5)
+                asking.send_signal(number)
+                try:
+                    assert asking.communicate(timeout=20) == (b"", b"")
+                finally:
+                    asking.kill()
             assert asking.returncode == code
         said = alone.run("ask", QUESTION, "--timeout", "0.3")
     assert said.code == 1
