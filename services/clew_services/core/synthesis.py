@@ -13,6 +13,12 @@ from clew_services.core.resuming import is_pause
 ACCEPTED: frozenset[RetrievalStatus | None] = frozenset({"answerable", "partial"})
 """The statuses of parts whose evidence is used."""
 
+_PAUSES: dict[bool, tuple[Route, RetrievalStatus]] = {
+    True: ("scope_select", "needs_scope_selection"),
+    False: ("clarify", "needs_clarification"),
+}
+_NOTHING: tuple[Route, RetrievalStatus] = ("no_knowledge", "no_knowledge")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartResult:
@@ -72,15 +78,17 @@ def synthesise(parts: Sequence[PartResult]) -> Synthesis:
             relevance="strong",
             answerability="partial" if is_partial else "sufficient",
         )
-    leading = next((part for part in pausing if part.status == "needs_scope_selection"), None)
-    leading = leading or (pausing[0] if pausing else None)
+    is_choice = any(
+        part.status == "needs_scope_selection" or part.route == "scope_select" for part in pausing
+    )
+    route, status = _PAUSES[is_choice] if pausing else _NOTHING
     return Synthesis(
         evidence=(),
         origins=(),
         merged_count=count,
-        rule="S03-pause" if leading else "S04-nothing-known",
-        route=(leading and leading.route) or "no_knowledge",
-        status=(leading and leading.status) or "no_knowledge",
+        rule="S03-pause" if pausing else "S04-nothing-known",
+        route=route,
+        status=status,
         relevance="none",
         answerability="none",
         prompt="；".join(dict.fromkeys(part.prompt for part in pausing if part.prompt)),
