@@ -38,6 +38,7 @@ def piece(name: str, **fields: Any) -> Evidence:
     [
         ("   ", "F01-empty-or-long"),
         ("a" * 49, "F01-empty-or-long"),
+        ("a" * 48, "F09-unclear"),
         ("与会人员名单", "F02-complex-marker"),
         ("show me the list", "F02-complex-marker"),  # it holds "how "
         ("甲、乙", "F03-enumeration"),
@@ -194,7 +195,7 @@ def test_a_reply_of_a_reranker_is_taken_as_it_comes() -> None:
     body = {
         "results": [
             {"index": 1, "relevance_score": "0.2"},
-            {"index": 9},
+            {"index": 2},
             {"index": "0"},
             {"index": 1},
             {"index": 0},
