@@ -87,8 +87,13 @@ async def _tree(settings: Settings, collection: str, run: str) -> TraceTree | No
     return None
 
 
-async def tree_of(store: TraceStore, collection: str, uri: str) -> TraceTree | None:
-    """The run ``uri`` with the runs of its tools in their places; null when the collection has none of that name."""
+async def tree_of(
+    store: TraceStore, collection: str, uri: str, above: frozenset[str] = frozenset()
+) -> TraceTree | None:
+    """The run ``uri`` with the runs of its tools in their places; null when the collection has none of that name.
+
+    A trace may say anything: a run that names itself, or one ``above`` it, as its tool's is not followed.
+    """
     from clew_translators.trace import read_trace
     from clew_translators.trace_tree import graft
 
@@ -96,7 +101,10 @@ async def tree_of(store: TraceStore, collection: str, uri: str) -> TraceTree | N
     if not quads:
         return None
     tree = read_trace(quads)
+    above |= {uri}
     children = {
-        name: child for name in tree.traces if (child := await tree_of(store, collection, name)) is not None
+        name: child
+        for name in tree.traces
+        if name not in above and (child := await tree_of(store, collection, name, above)) is not None
     }
     return graft(tree, children)
