@@ -45,6 +45,18 @@ SERVICES = ("document-rag", "grading", "agent")
 COLLECTION = "bench"
 DOCUMENT = "urn:document:00000000-0000-4000-8000-000000000000"
 TEXT = "The gearbox assembly of the second stage uses a planetary reduction of five to one. "
+HANDBOOK = DocumentInfo(
+    document_id=DOCUMENT,
+    collection=COLLECTION,
+    name="handbook.pdf",
+    version="v1",
+    media_type="application/pdf",
+    state="ready",
+    chunks=8,
+    characters=4800,
+    pages=8,
+    ingested_at=0.0,
+)
 WORDS = [f"word{number}" for number in range(5000)]
 
 
@@ -150,10 +162,42 @@ async def _fill(vectors: VectorStore, dimensions: int, count: int) -> None:
     await asyncio.sleep(8)  # the index is built behind the flush; searching meanwhile measures the building
 
 
+@asynccontextmanager
+async def served(
+    bus: Counting, vectors: VectorStore, embedder: Embedder, folder: Path
+) -> AsyncIterator[Client]:
+    """The services on ``bus``, with instant models and a ledger on disk; a client to ask them."""
+    catalog = SqlCatalog("sqlite://")
+    ledger = SqlLedger(f"sqlite:///{folder}/ledger.sqlite3")
+    await catalog.create_collection(
+        CollectionInfo(name=COLLECTION, embedder=embedder.name, dimensions=embedder.dimensions)
+    )
+    await catalog.put_document(HANDBOOK)
+    parts = Parts(
+        Settings(data=folder),
+        bus=bus,
+        ledger=ledger,
+        catalog=catalog,
+        vectors=vectors,
+        embedder=embedder,
+        traces=MemoryTraceStore(),
+        grader=ScriptedGrader(Grade(relevance="strong", answerability="sufficient", route="answer")),
+        writer=ScriptedWriter(Draft(text="Five to one. [1]", quotes=(Quote(number=1, start=0, end=40),))),
+    )
+    service = Service(await steps_of(parts, SERVICES), await parts.processor())
+    await service.start()
+    tune_collector()
+    async with Client(bus, parts.settings.space) as client:
+        yield client
+    await service.stop()
+    for part in (parts, ledger, catalog):
+        await part.close()
+
+
 async def measure(
     broker_kind: str, store_kind: str, *, scale: float, where: bool = False
 ) -> list[tuple[str, Figures, float]]:
-    """(label, figures, bare bus p50 in ms) for 1 and for 32 clients."""
+    """(label, figures, bare bus p50 in ms) for 1 and for 32 clients, and for an agent."""
     configure_logging("error")
     rows = []
     with TemporaryDirectory(prefix="clew-bench-") as name:
@@ -163,67 +207,29 @@ async def measure(
             stores(store_kind, folder) as (vectors, embedder),
         ):
             counting = Counting(bus)
-            catalog = SqlCatalog("sqlite://")
-            await catalog.open()
-            ledger = SqlLedger(f"sqlite:///{folder}/ledger.sqlite3")
-            await ledger.open()
-            await catalog.create_collection(
-                CollectionInfo(name=COLLECTION, embedder=embedder.name, dimensions=embedder.dimensions)
-            )
-            await catalog.put_document(
-                DocumentInfo(
-                    document_id=DOCUMENT,
-                    collection=COLLECTION,
-                    name="handbook.pdf",
-                    version="v1",
-                    media_type="application/pdf",
-                    state="ready",
-                    chunks=8,
-                    characters=4800,
-                    pages=8,
-                    ingested_at=0.0,
-                )
-            )
-            parts = Parts(
-                Settings(data=folder),
-                bus=counting,
-                ledger=ledger,
-                catalog=catalog,
-                vectors=vectors,
-                embedder=embedder,
-                traces=MemoryTraceStore(),
-                grader=ScriptedGrader(Grade(relevance="strong", answerability="sufficient", route="answer")),
-                writer=ScriptedWriter(
-                    Draft(text="Five to one. [1]", quotes=(Quote(number=1, start=0, end=40),))
-                ),
-            )
-            service = Service(await steps_of(parts, SERVICES), await parts.processor())
-            await service.start()
-            tune_collector()
-            client = Client(counting, parts.settings.space)
-            await load(counting, client, clients=8, requests=40, collection=COLLECTION)
-            for clients, requests in ((1, int(200 * scale)), (32, int(1000 * scale))):
-                before = _process_cpu(pid)
+            async with served(counting, vectors, embedder, folder) as client:
+                await load(counting, client, clients=8, requests=40, collection=COLLECTION)
+                for clients, requests in ((1, int(200 * scale)), (32, int(1000 * scale))):
+                    before = _process_cpu(pid)
+                    figures = await load(
+                        counting, client, clients=clients, requests=requests, collection=COLLECTION
+                    )
+                    broker_cpu = (_process_cpu(pid) - before) * 1000 / requests
+                    rows.append((f"{broker_kind}, {store_kind}, broker {broker_cpu:.2f} ms CPU", figures))
+                if where:
+                    with Where(requests := int(1000 * scale)):
+                        await load(counting, client, clients=32, requests=requests, collection=COLLECTION)
                 figures = await load(
-                    counting, client, clients=clients, requests=requests, collection=COLLECTION
+                    counting,
+                    client,
+                    clients=1,
+                    requests=int(100 * scale),
+                    collection=COLLECTION,
+                    ask=ask_agent,
                 )
-                broker_cpu = (_process_cpu(pid) - before) * 1000 / requests
-                rows.append((f"{broker_kind}, {store_kind}, broker {broker_cpu:.2f} ms CPU", figures, 0.0))
-            if where:
-                with Where(requests := int(1000 * scale)):
-                    await load(counting, client, clients=32, requests=requests, collection=COLLECTION)
-            figures = await load(
-                counting, client, clients=1, requests=int(100 * scale), collection=COLLECTION, ask=ask_agent
-            )
-            rows.append((f"agent with one tool step, {broker_kind}, {store_kind}", figures, 0.0))
+                rows.append((f"agent with one tool step, {broker_kind}, {store_kind}", figures))
             bare = await bare_bus(bus, int(100 * scale))
-            rows = [(label, figures, bare) for label, figures, _ in rows]
-            await client.close()
-            await service.stop()
-            await parts.close()
-            await ledger.close()
-            await catalog.close()
-    return rows
+    return [(label, figures, bare) for label, figures in rows]
 
 
 async def bare_bus(bus: Bus, rounds: int, hops: int = 4, size: int = 9000) -> float:
