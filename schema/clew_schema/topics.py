@@ -84,7 +84,12 @@ TOPICS: tuple[Topic[Any], ...] = (
 )
 """Every topic, in the order of the reference."""
 
-RESPONSES: tuple[Topic[Any], ...] = (AGENT_RESPONSE, DOCUMENT_RAG_RESPONSE, GRAPH_RAG_RESPONSE)
+RESPONSES: tuple[Topic[Any], ...] = (
+    AGENT_RESPONSE,
+    DOCUMENT_RAG_RESPONSE,
+    GRAPH_RAG_RESPONSE,
+    DOCUMENT_STATUS,
+)
 """Topics that go back to the caller: ``reply-to`` replaces their name."""
 
 ENTRIES: tuple[Topic[Any], ...] = (AGENT_REQUEST, DOCUMENT_RAG_REQUEST, GRAPH_RAG_REQUEST, DOCUMENT_LOAD)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import statistics
 import sys
 import time
+import urllib.error
+import urllib.request
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from clew_services.adapters.bus.pulsar_lite import PulsarLite
@@ -20,7 +24,7 @@ from clew_services.run_file import read_run_file
 from clew_services.wiring import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
     from clew_services.ports import Bus
     from clew_services.run_file import Running
@@ -53,6 +57,7 @@ async def examine(settings: Settings, tell: Callable[[Check], None]) -> None:
         await _broker(settings, settings.pulsar_url, "", tell)
     elif running is not None:
         await _broker(settings, running.broker, f"clew up, process {running.pid}, at ", tell)
+        tell(judge_readiness(await asyncio.to_thread(_readiness, running.ops)))
     else:
         await _embedded_broker(settings, tell)
     parts = Parts(settings)
@@ -149,6 +154,39 @@ def judge_hop(seconds: float, *, lite: bool) -> Check:
         message=f"{told}: the broker lets a caught-up consumer wait",
         advice="set managedLedgerNewEntriesCheckDelayInMillis=0 in broker.conf and restart the broker",
     )
+
+
+def judge_readiness(told: Mapping[str, Any]) -> Check:
+    """Whether the services of a running ``clew up`` take messages, from what its ``/readyz`` said (empty: nothing)."""
+    steps = told.get("steps", {})
+    braked = [name for name, step in steps.items() if step.get("brake")]
+    away = [name for name, step in steps.items() if not step.get("ready") and name not in braked]
+    if told.get("status") == "ok":
+        return Check(name="services", state="ok", message=f"{len(steps)} steps take messages")
+    if braked:
+        message = f"stopped by their brake, after many dead letters in a row: {', '.join(braked)}"
+        advice = "`clew dead list` says what failed; mend it and start `clew up` again"
+    else:
+        message = f"not ready: {', '.join(away) or told.get('broker') or 'the ops server did not answer'}"
+        advice = "the log of `clew up` says why; start it again if it does not recover"
+    return Check(name="services", state="fail", message=message, advice=advice)
+
+
+def _readiness(ops: str) -> Mapping[str, Any]:
+    """What ``/readyz`` says, also when it says no; empty when nobody answers."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # it is on the loopback
+    try:
+        with opener.open(f"{ops}/readyz", timeout=5) as reply:
+            body = reply.read()
+    except urllib.error.HTTPError as error:
+        body = error.read()
+    except OSError:
+        return {}
+    try:
+        told: Mapping[str, Any] = json.loads(body)
+    except ValueError:
+        return {}
+    return told
 
 
 async def _broker(settings: Settings, url: str, who: str, tell: Callable[[Check], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clew_schema import topics
+from clew_services.core.retry import RetryPolicy
 from clew_services.handlers.agent import Observe, TextCompletion, Think
 from clew_services.handlers.document_rag import FollowRoute, PlanRetrieval
 from clew_services.handlers.grading import GradeEvidence
@@ -93,9 +94,16 @@ async def _ingest(parts: Parts) -> list[Step[Any]]:
 
 
 async def _trace_store(parts: Parts) -> list[Step[Any]]:
-    store = StoreTriples(await parts.traces())
     return [
-        Step(name="trace-store.store", topic=topics.EXPLAINABILITY, handle=store, recorded=False, width=256)
+        Step(
+            name="trace-store.store",
+            topic=topics.EXPLAINABILITY,
+            handle=StoreTriples(await parts.traces()),
+            recorded=False,
+            width=256,
+            # Nobody waits for a trace, and a full disk is mended by a person: hours, not seconds.
+            policy=RetryPolicy(max_attempts=500),
+        )
     ]
 
 

@@ -114,12 +114,30 @@ def test_the_list_names_types_and_sessions() -> None:
         row("docrag", "document-rag", "answered"),
         row("question", "graph-rag", "no_knowledge"),
     ]
-    lines = shown(render_list(rows), width=110).splitlines()
-    assert [line.split() for line in lines if "2026" in line] == [
-        ["2026-01-31", "12:00:00", "Agent", "running", "Why?", runs.SESSION],
-        ["2026-01-31", "12:00:00", "DocumentRAG", "answered", "Why?", runs.SESSION],
-        ["2026-01-31", "12:00:00", "GraphRAG", "no_knowledge", "Why?", runs.SESSION],
-    ]
+    named = runs.SESSION[:8]
+    for width in (80, 110):
+        lines = shown(render_list(rows), width=width).splitlines()
+        assert [line.split() for line in lines if "01-31" in line] == [
+            ["01-31", "12:00:00", "Agent", "running", named, "Why?"],
+            ["01-31", "12:00:00", "DocumentRAG", "answered", named, "Why?"],
+            ["01-31", "12:00:00", "GraphRAG", "no_knowledge", named, "Why?"],
+        ]
+
+
+def test_a_run_is_one_line_however_long_its_question_and_its_id_is_whole() -> None:
+    long = TraceRow(
+        session_uri=f"urn:trustgraph:docrag:{runs.SESSION}",
+        mechanism="document-rag",
+        query="why " * 2_000,
+        asked_at="2026-01-31T12:00:00.000001Z",
+        collection="c",
+        state="no_knowledge",
+    )
+    lines = [line for line in shown(render_list([long]), width=80).splitlines() if "01-31" in line]
+    assert len(lines) == 1
+    assert "no_knowledge" in lines[0]
+    assert runs.SESSION[:8] in lines[0]
+    assert "why why" in lines[0]
 
 
 def test_one_line() -> None:

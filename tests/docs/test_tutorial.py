@@ -81,4 +81,4 @@ def test_every_command_of_the_tutorial_does_what_it_says(terminal: Path) -> None
     assert "apache-2.0.txt" in tree
     assert "rule R04-supported-answer" in tree
 
-    assert "No trademark license is granted" in typed(agent, terminal)
+    assert "must also be made available in Source Code Form" in typed(agent, terminal)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew_services.adapters.bus.memory import MemoryBus
-from clew_services.doctor import Check, examine, folder, judge_hop, measure_hop, packages
+from clew_services.doctor import Check, examine, folder, judge_hop, judge_readiness, measure_hop, packages
 from clew_services.errors import BusFailed
 from clew_services.ports import Outgoing
 from clew_services.runtime.clock import SystemClock
@@ -127,3 +127,16 @@ def test_a_slow_hop_names_the_setting_on_a_broker_that_has_it(seconds: float, li
     assert check.state == state
     assert f"{seconds * 1000:.1f} ms" in check.message
     assert ("managedLedgerNewEntriesCheckDelayInMillis=0" in check.advice) == (state == "warn")
+
+
+def test_what_the_services_say_of_themselves_is_told() -> None:
+    well = {"status": "ok", "steps": {"a.b": {"ready": True, "brake": False}}}
+    braked = {
+        "status": "not ready",
+        "steps": {"a.b": {"ready": False, "brake": True}, "c.d": {"ready": True}},
+    }
+    assert judge_readiness(well).state == "ok"
+    found = judge_readiness(braked)
+    assert (found.state, "a.b" in found.message, "c.d" in found.message) == ("fail", True, False)
+    assert "clew dead list" in found.advice
+    assert judge_readiness({}).state == "fail"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from clew_schema.envelope import Envelope
 from clew_schema.retrieval import DocumentRagQuery
-from clew_services.errors import BusFailed, ModelFailed, ModelReplyInvalid, RetrievalFailed
+from clew_services.core.retry import RetryPolicy
+from clew_services.errors import BusFailed, ModelFailed, ModelReplyInvalid, RetrievalFailed, Unreadable
 from clew_services.ports import Outgoing
 from clew_services.runtime.brake import Brake
+from clew_services.runtime.consume import Consumer
 from clew_services.runtime.outcome import Outcome
 from tests.runtime.test_process import QUERY, failing
 from tests.runtime.world import World, answered
@@ -197,3 +200,30 @@ async def test_one_topics_messages_stay_in_their_order() -> None:
     )
     assert published.index("1") < published.index("2")
     assert published[0] == "3", "other topics do not wait"
+
+
+async def test_garbage_pulls_no_brake_wherever_it_stands() -> None:
+    async with World(
+        handler=failing(*(Unreadable("garbage") for _ in range(5))), brake=Brake(limit=3)
+    ) as world:
+        for number in range(6):
+            await world.ask(QUERY, id=str(number))
+        await world.settle()
+        assert len(world.letters()) == 5
+        assert not world.brake.on
+
+
+async def test_a_step_may_be_more_patient_than_the_others() -> None:
+    errors = [RetrievalFailed("down") for _ in range(7)]
+    async with World(handler=failing(*errors)) as world:
+        step = world.consumer.step
+        patient = Consumer(replace(step, policy=RetryPolicy(max_attempts=50)), world.processor)
+        await world.consumer.stop()
+        await patient.start()
+        await world.ask(QUERY)
+        for _ in range(10):
+            await world.settle()
+            await world.clock.advance(61)
+        await world.settle()
+        assert [body.response for body, _ in world.told()] == ["yes"]
+        await patient.stop()

@@ -81,7 +81,7 @@ def start(work: Coroutine[Any, Any, T]) -> T:
     except ClewError as error:
         fail(error.type, str(error))
     except TimeoutError:
-        fail("timeout", "nobody answered in time: do the services run (`clew up`, `clew run`)?")
+        fail("timeout", "nobody answered in time: do the services run, and are they well? `clew doctor` says")
     except BrokenPipeError:
         raise  # whoever read our output went away; the command line ends without a word
     except OSError as error:
@@ -133,6 +133,11 @@ def utf8(text: str) -> str:
 
 
 def emit_json(value: object) -> None:
-    """One line of JSON on standard output, at once; in ASCII where the output can carry no more."""
+    """One line of JSON on standard output, at once and whole; in ASCII where the output can carry no more."""
     wide = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
-    print(json.dumps(value, ensure_ascii=not wide), flush=True)
+    line = memoryview(f"{json.dumps(value, ensure_ascii=not wide)}\n".encode())
+    sys.stdout.flush()
+    # An unbuffered output (PYTHONUNBUFFERED) takes what fits into the pipe, and says how much that was.
+    while line:
+        line = line[sys.stdout.buffer.write(line) or 0 :]
+    sys.stdout.buffer.flush()

@@ -51,7 +51,9 @@ def list_(
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(metavar="ID", help="A run: its IRI, or its session id.")],
+    run: Annotated[
+        str, typer.Argument(metavar="ID", help="A run: its IRI, or its session id or the beginning of it.")
+    ],
     collection: CollectionOption = "default",
     json: JsonOption = False,
     data: DataOption = None,
@@ -78,13 +80,18 @@ async def _rows(settings: Settings, collection: str, limit: int) -> list[TraceRo
 
 async def _tree(settings: Settings, collection: str, run: str) -> TraceTree | None:
     from clew_services.cli.connect import traces_of
+    from clew_services.errors import BadRequest
     from clew_translators.trace import question_candidates
 
     async with traces_of(settings) as store:
         for uri in question_candidates(run):
             if (tree := await tree_of(store, collection, uri)) is not None:
                 return tree
-    return None
+        rows = await store.list(collection, limit=10_000) if len(run) >= 4 else ()
+        named = {row.session_uri for row in rows if row.session_uri.rpartition(":")[2].startswith(run)}
+        if len(named) > 1:
+            raise BadRequest(f"{len(named)} runs begin with {run!r}: write more of the id")
+        return await tree_of(store, collection, named.pop()) if named else None
 
 
 async def tree_of(

@@ -79,17 +79,23 @@ def render_list(rows: Sequence[TraceRow]) -> Table:
     table.add_column("Asked", no_wrap=True)
     table.add_column("Type", no_wrap=True)
     table.add_column("State", no_wrap=True)
-    table.add_column("Question", ratio=1, overflow="fold")
-    table.add_column("Session", no_wrap=True, style="dim")
+    table.add_column("Session", no_wrap=True)
+    table.add_column("Question", ratio=1)
     for row in rows:
         table.add_row(
-            Text(one_line(row.asked_at[:19].replace("T", " "))),
+            Text(one_line(row.asked_at[5:19].replace("T", " "))),
             Text(TYPES.get(row.mechanism, row.mechanism)),
             Text(row.state, style=_STATES.get(row.state, "")),
-            Text(clipped(row.query, 160)),
-            Text(one_line(_session(row.session_uri))),
+            Text(short(one_line(_session(row.session_uri)))),
+            # Not the column is unwrapped but the text: a column would claim the whole length of its longest.
+            Text(clipped(row.query, 160), no_wrap=True, overflow="ellipsis"),
         )
     return table
+
+
+def short(session: str) -> str:
+    """The beginning of a session id, enough to name it by; `clew trace show` takes it."""
+    return session if len(session) <= 12 else session[:8]
 
 
 def one_line(text: str) -> str:

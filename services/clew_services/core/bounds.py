@@ -49,6 +49,8 @@ def check_bounds(body: Message) -> None:
             continue
         if len(value) > limit:
             raise BadRequest(f"{field} has {len(value)} characters; at most {limit} are read")
+        if field == "collection" and value != value.strip():
+            raise BadRequest(f"collection {clip(value, 60)!r} begins or ends with a blank")
         if _CONTROLS.search(value):
             raise BadRequest(f"{field} holds a control character: {clip(value, 60)!r}")
 

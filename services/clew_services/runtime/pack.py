@@ -128,7 +128,7 @@ class Packer:
         self, handling: Handling, topic: Topic[Any], body: Message, sequence: int, stream: str
     ) -> Outgoing:
         """News of a step that takes its time. Not recorded."""
-        return self._aside(handling, self.space.full(topic.name), body, sequence, stream)
+        return self._aside(handling, self._reply_topic(handling, topic.name), body, sequence, stream)
 
     def _aside(self, handling: Handling, topic: str, body: Message, sequence: int, stream: str) -> Outgoing:
         message_id = ids.message_id(handling.cause, handling.step.name, "aside")

@@ -143,7 +143,8 @@ class Processor:
                     "collection": body.collection or DEFAULT_COLLECTION,
                 }
             )
-        handling = replace(handling, body=body)
+        collection = getattr(body, "collection", "") or DEFAULT_COLLECTION
+        handling = replace(handling, body=body, collection=collection)
         if step.caller is None:
             return handling
         try:
@@ -170,7 +171,8 @@ class Processor:
         self, handling: Handling, delivery: Delivery, error: Exception, brake: Brake
     ) -> Sequence[Outgoing]:
         """What has to be published because handling failed: a delayed copy, or the news of it."""
-        verdict = judge(error, handling.envelope.attempt, self.policy, message_id=handling.cause)
+        policy = handling.step.policy or self.policy
+        verdict = judge(error, handling.envelope.attempt, policy, message_id=handling.cause)
         if isinstance(verdict, Retry):
             self.observer.retried(handling, error, verdict.after_seconds)
             due = int((self.clock.now() + verdict.after_seconds) * 1000)
@@ -178,7 +180,8 @@ class Processor:
             return await self._recorded(handling, copy, _attempt(handling.cause, handling.envelope.attempt))
         letter = None
         if isinstance(verdict, Bury):
-            if not (handling.step.entry and getattr(error, "callers_fault", False)):
+            # Garbage says something about who published it, and nothing about the health of this service.
+            if not getattr(error, "callers_fault", False):
                 brake.pull()
             self.observer.buried(handling, error)
             letter = self.packer.letter(handling, delivery, error)

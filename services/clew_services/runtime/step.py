@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from clew_schema.errors import Error
     from clew_schema.topics import Topic
+    from clew_services.core.retry import RetryPolicy
     from clew_services.ports import Emit, Tell
     from clew_services.runtime.outcome import Outcome, Send
     from clew_services.runtime.respond import Caller
@@ -27,7 +28,7 @@ class Step(Generic[M]):
     ``handle`` takes the body; ``stream`` instead of it also takes an Emit, ``progress`` a Tell. ``caller`` says how
     the one who asked is spoken to; null for steps outside of runs, which tell of a failure with
     ``on_failure`` (its body is null when it was unreadable). ``recorded`` false: doing it twice changes
-    nothing, so the ledger is not asked.
+    nothing, so the ledger is not asked. ``policy``: how patiently failures are retried, if not as elsewhere.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Step(Generic[M]):
     on_failure: Callable[[M | None, Error], Send[Any]] | None = None
     recorded: bool = True
     width: int = 32
+    policy: RetryPolicy | None = None
 
     @property
     def entry(self) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NUDGE = "clew-nudge"
 """The property that marks such a message."""
 
-LARGE = 64 * 1024
+LARGE = 256 * 1024
 """Bytes from which a message is followed by a nudge."""
 
 AFTER_SECONDS = 0.5
