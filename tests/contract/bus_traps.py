@@ -224,7 +224,7 @@ class TokenTraps:
     def bus(self, server: Pulsar, secret: str = "") -> PulsarBus:
         security = PulsarSecurity(token=secret)
         assert secret not in repr(security) or not secret
-        return PulsarBus(server.service_url, lite=False, security=security, operation_timeout=2)
+        return PulsarBus(server.service_url, lite=False, security=security, operation_timeout=10)
 
     async def test_the_right_token_opens(self, server: Pulsar) -> None:
         bus = self.bus(server, token(SECRET, "admin"))
