@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clew_services.core import chunking
@@ -19,6 +19,8 @@ def options(draw: st.DrawFn) -> Chunking:
 
 
 @given(texts, options())
+@example(";;、、 ;;", Chunking(size=2, overlap=1))
+@example(";;;; 、;", Chunking(size=2, overlap=1))
 def test_laws(text: str, chosen: Chunking) -> None:
     chunks = split(text, chosen)
 

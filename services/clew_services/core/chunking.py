@@ -90,7 +90,7 @@ def split(text: str, options: Chunking, pages: Sequence[Page] = ()) -> tuple[Chu
             page=page_at(start),
             page_end=page_at(end - 1),
         )
-        for ordinal, (start, end) in enumerate(span for span in spans if span[0] < span[1])
+        for ordinal, (start, end) in enumerate(_advancing(spans))
     )
 
 
@@ -121,6 +121,18 @@ def _join(pieces: Iterator[tuple[int, int]], options: Chunking) -> Iterator[tupl
         held.append(piece)
     if held:
         yield held[0][0], held[-1][1]
+
+
+def _advancing(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans that say something new: without their blanks, a small one may lie inside of its neighbour."""
+    kept: list[tuple[int, int]] = []
+    for start, end in spans:
+        if start >= end or (kept and end <= kept[-1][1]):
+            continue
+        while kept and start <= kept[-1][0]:
+            kept.pop()
+        kept.append((start, end))
+    return kept
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
