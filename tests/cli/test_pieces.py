@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -138,3 +142,13 @@ def test_names_that_would_be_mixed_up_are_refused(tmp_path: Path) -> None:
     with pytest.raises(typer.Exit) as ended:
         found([tmp_path / "a", tmp_path / "b"])
     assert ended.value.exit_code == 2
+
+
+def test_json_is_whole_also_where_the_output_takes_a_part_at_a_time() -> None:
+    """Unbuffered (PYTHONUNBUFFERED), a write into a full pipe takes what fits; the rest was lost without a word."""
+    script = "from clew_services.cli.common import emit_json\nfor n in range(8): emit_json({'n': n, 'x': 'y' * 300_000})"
+    with subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        time.sleep(1.0)  # the pipe is full by now
+        lines = writer.stdout.read().splitlines()
+    assert [json.loads(line)["n"] for line in lines] == list(range(8))
