@@ -145,8 +145,8 @@ def test_names_that_would_be_mixed_up_are_refused(tmp_path: Path) -> None:
 
 
 def test_json_is_whole_also_where_the_output_takes_a_part_at_a_time() -> None:
-    """Unbuffered (PYTHONUNBUFFERED), a write into a full pipe takes what fits; the rest was lost without a word."""
-    script = "from clew_services.cli.common import emit_json\nfor n in range(8): emit_json({'n': n, 'x': 'y' * 300_000})"
+    """Unbuffered (PYTHONUNBUFFERED) and not blocking, a full pipe takes what fits; the rest was lost without a word."""
+    script = "import os\nos.set_blocking(1, False)\nfrom clew_services.cli.common import emit_json\nfor n in range(8): emit_json({'n': n, 'x': 'y' * 300_000})"
     with subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None
         time.sleep(1.0)  # the pipe is full by now

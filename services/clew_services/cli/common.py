@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 
@@ -137,7 +138,10 @@ def emit_json(value: object) -> None:
     wide = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
     line = memoryview(f"{json.dumps(value, ensure_ascii=not wide)}\n".encode())
     sys.stdout.flush()
-    # An unbuffered output (PYTHONUNBUFFERED) takes what fits into the pipe, and says how much that was.
+    # An unbuffered output (PYTHONUNBUFFERED) that does not block takes what fits into the pipe, and says how much.
     while line:
-        line = line[sys.stdout.buffer.write(line) or 0 :]
+        taken = sys.stdout.buffer.write(line)
+        if not taken:
+            time.sleep(0.005)  # the pipe is full: until its reader has read
+        line = line[taken or 0 :]
     sys.stdout.buffer.flush()
