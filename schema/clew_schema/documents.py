@@ -9,9 +9,10 @@ DocumentState = Literal["received", "parsed", "embedding", "ready", "unchanged",
 
 
 class DocumentLoad(Message):
-    """Take this document into ``collection``.
+    """Take this document into ``collection``; or, with ``delete``, remove every trace of it from there.
 
-    ``content`` is the file, base64; ``name`` its name, never a path that is opened.
+    ``content`` is the file, base64; ``name`` its name, never a path that is opened. A deletion names the
+    document by ``document_id`` or by ``name``.
     """
 
     collection: str = ""
@@ -20,6 +21,7 @@ class DocumentLoad(Message):
     content: str = ""
     document_id: str = ""
     user: str = ""
+    delete: bool = False
 
 
 class DocumentStatus(Message):

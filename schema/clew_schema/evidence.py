@@ -14,6 +14,8 @@ RetrievalStatus = Literal[
     "answerable", "partial", "needs_rewrite", "needs_clarification", "needs_scope_selection", "no_knowledge"
 ]
 RetrievalMode = Literal["hybrid", "dense_fallback", "failed"]
+ScoreKind = Literal["rrf", "zscore", "cosine", "rerank", ""]
+Verdict = Literal["supported", "unsupported", "misattributed"]
 
 
 class Evidence(Message):
@@ -21,7 +23,9 @@ class Evidence(Message):
 
     ``start`` and ``end`` are character offsets into the extracted text of the document version
     (``text == document[start:end]``); pages count from 1, 0 means the format has none. Ranks count
-    from 1 and are null when a leg did not return the chunk; scores are that leg's own, unscaled.
+    from 1 and are null when a leg did not return the chunk; scores are that leg's own, unscaled. ``level`` 3
+    is a leaf, 2 and 1 its parents; ``parent_id`` is the chunk above (``""``: none), and ``merged_children``
+    how many of its children a parent stands for (0: it was found itself).
     """
 
     chunk_id: str
@@ -35,6 +39,8 @@ class Evidence(Message):
     end: int = 0
     ordinal: int = 0
     level: int = 3
+    parent_id: str = ""
+    merged_children: int = 0
     content_hash: str = ""
     text: str = ""
     rank: int = 0
@@ -46,20 +52,66 @@ class Evidence(Message):
     rerank_score: float | None = None
 
 
+class Merge(Message):
+    """Auto-merge: ``replaced`` children gave way to their parents, in ``steps`` of at most two passes."""
+
+    enabled: bool = True
+    applied: bool = False
+    threshold: int = 2
+    replaced: int = 0
+    steps: int = 0
+
+
+class Rerank(Message):
+    """Reranking. ``attempted`` says that a reranker was asked, ``succeeded`` that its order was taken.
+
+    ``error`` is for operators: it may hold what the reranker's service said. ``error_code`` is one of ours.
+    ``count`` is how many were left before the threshold. ``minimum_score`` was applied to scores of
+    ``score_kind``; ``threshold_applied`` is false where that kind cannot be compared with it.
+    """
+
+    enabled: bool = False
+    attempted: bool = False
+    succeeded: bool = False
+    model: str = ""
+    endpoint: str = ""
+    error: str | None = None
+    error_code: str = ""
+    timeout_seconds: float = 5.0
+    minimum_score: float = 0.0
+    score_kind: ScoreKind = ""
+    threshold_applied: bool = True
+    count: int = 0
+
+
 class Retrieval(Message):
-    """How one retrieval went: the counts and settings a reader needs to judge its evidence."""
+    """How one retrieval went: the settings and counts that a reader needs to judge its evidence.
+
+    ``recall_count`` is what the legs found together, ``merged_count`` what auto-merge left of it,
+    ``candidate_count`` what the reranker was given, ``kept_count`` what passed the threshold: the evidence.
+    The queries are what each leg and the reranker were asked, where that is not the question.
+    """
 
     pipeline: str = "recall_merge_rerank"
     mode: RetrievalMode = "hybrid"
     candidate_k: int = 0
     candidate_k_source: Literal["env", "multiplier"] = "multiplier"
+    candidate_k_config_error: str | None = None
     candidate_multiplier: int = 3
     top_k: int = 0
     recall_count: int = 0
+    merged_count: int = 0
     candidate_count: int = 0
+    kept_count: int = 0
     leaf_level: int = 3
+    merge: Merge = Merge()
+    rerank: Rerank = Rerank()
+    fusion: ScoreKind = "rrf"
     embedder: str = ""
     legs: Items[str] = ()
+    dense_query: str = ""
+    sparse_query: str = ""
+    rerank_query: str = ""
 
 
 class Grade(Message):
@@ -91,3 +143,22 @@ class Citation(Message):
     start: int = 0
     end: int = 0
     quote: str = ""
+
+
+class CitationCheck(Message):
+    """Whether the evidence that a sentence of the answer cites says what the sentence says.
+
+    ``answer[start:end]`` is the sentence, ``number`` the cited ``[n]``. ``lexical`` is the share of the
+    sentence's words that the chunk holds, ``similarity`` the cosine of sentence and chunk (null: not
+    measured). ``quoted`` says whether what stands in quotation marks is there word for word (null: nothing
+    does). ``better`` is the number of the evidence that does support a misattributed sentence, else 0.
+    """
+
+    number: int
+    start: int
+    end: int
+    verdict: Verdict
+    lexical: float = 0.0
+    similarity: float | None = None
+    quoted: bool | None = None
+    better: int = 0

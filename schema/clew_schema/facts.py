@@ -9,10 +9,26 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clew_schema.base import Items, Message
-from clew_schema.evidence import Citation, Evidence, Grade, Retrieval, RetrievalStatus, Route
+from clew_schema.evidence import (
+    Answerability,
+    Citation,
+    CitationCheck,
+    Evidence,
+    Grade,
+    Relevance,
+    Retrieval,
+    RetrievalStatus,
+    Route,
+)
 
 Mechanism = Literal["document-rag", "graph-rag", "agent"]
-Outcome = Literal["answer", "partial", "no_knowledge", "needs_clarification", "needs_scope_selection"]
+Mode = Literal["strict", "improved"]
+Complexity = Literal["simple", "complex"]
+RewriteMethod = Literal["step_back", "hyde"]
+Stage = Literal["initial", "rewritten", "hitl_targeted_retrieval"]
+Outcome = Literal[
+    "answer", "partial", "no_knowledge", "needs_clarification", "needs_scope_selection", "cancelled"
+]
 TerminationReason = Literal["final-answer", "max-iterations", "error"]
 
 
@@ -33,20 +49,56 @@ class QuestionAsked(Stamp):
     parent_uri: str = ""
 
 
+class QuestionPlanned(Stamp):
+    """It was decided how to work on the question, in which ``mode``, by which rule or planner.
+
+    ``parts`` is null when nobody was asked for any (a rule knew), else the parts of a complex question, which
+    are numbered from 1 everywhere else. ``dropped`` parts were too many.
+    """
+
+    kind: Literal["question_planned"] = "question_planned"
+    mode: Mode = "improved"
+    complexity: Complexity
+    reason: str = ""
+    parts: Items[str] | None = None
+    dropped: int = 0
+    resolved_by: str
+    planner: str = ""
+    prompt_version: str = ""
+
+
+class Place(Message):
+    """A piece of evidence of the same part: of which pass, and its place there, both from 1."""
+
+    pass_number: int
+    place: int
+
+
 class EvidenceRetrieved(Stamp):
-    """One retrieval returned ``evidence``, best first. ``part`` 0 is the whole question."""
+    """One retrieval returned ``evidence``, best first. ``part`` 0 is the whole question.
+
+    ``query`` is what was searched for. Passes of a part are numbered from 1, across pauses too. ``considered``
+    is what is graded and answered from now on, when that is not ``evidence`` alone: pieces of this pass and of
+    earlier ones, best first.
+    """
 
     kind: Literal["evidence_retrieved"] = "evidence_retrieved"
     part: int = 0
     pass_number: int = 1
-    stage: Literal["initial", "rewritten", "hitl_targeted_retrieval"] = "initial"
+    stage: Stage = "initial"
     query: str
     evidence: Items[Evidence] = ()
     retrieval: Retrieval = Retrieval()
+    considered: Items[Place] = ()
 
 
 class EvidenceGraded(Stamp):
-    """The evidence of one pass was graded and a route chosen; ``resolved_by`` names the rule that chose it."""
+    """The evidence of one pass was graded and a route chosen; ``resolved_by`` names the rule that chose it.
+
+    ``grade`` is the grader's own, its suggested route included; ``route`` is the decision. ``asks`` is what a
+    person would be asked. ``omitted`` pieces of evidence did not fit into the grader's budget, ``truncated`` ones
+    were cut. ``failure`` is the type of the error that kept a part from being graded (``""``: it was).
+    """
 
     kind: Literal["evidence_graded"] = "evidence_graded"
     part: int = 0
@@ -55,17 +107,136 @@ class EvidenceGraded(Stamp):
     route: Route
     status: RetrievalStatus
     resolved_by: str
+    asks: str = ""
     grader: str = ""
+    prompt_version: str = ""
+    omitted: int = 0
+    truncated: int = 0
+    failure: str = ""
+
+
+class QueryRewritten(Stamp):
+    """Another way to ask was found; pass ``pass_number`` searches with it. ``query`` is the question with ``text``.
+
+    ``rewrite_count`` is how many rewrites of the run's budget are spent now.
+    """
+
+    kind: Literal["query_rewritten"] = "query_rewritten"
+    part: int = 0
+    pass_number: int = 2
+    method: RewriteMethod
+    query: str
+    text: str
+    rewrite_count: int = 1
+    rewriter: str = ""
+    prompt_version: str = ""
+
+
+class Origin(Message):
+    """Where a piece of joined evidence was first seen: the part, and its place there, both from 1."""
+
+    part: int
+    place: int
+
+
+class Gap(Message):
+    """A planned part that the answer does not cover, or not wholly: ``code`` is its status or an error's type."""
+
+    part: int
+    question: str
+    code: str
+
+
+class PartsJoined(Stamp):
+    """The parts became one. ``origins`` lists the joined evidence in its order, each piece at its first place.
+
+    ``merged_count`` is how much accepted evidence there was before duplicates were removed.
+    """
+
+    kind: Literal["parts_joined"] = "parts_joined"
+    origins: Items[Origin] = ()
+    merged_count: int = 0
+    route: Route
+    status: RetrievalStatus
+    relevance: Relevance
+    answerability: Answerability
+    resolved_by: str
+    asks: str = ""
+    options: Items[str] = ()
+    gaps: Items[Gap] = ()
+
+
+class BudgetExhausted(Stamp):
+    """The run may not do again what its route asks for: ``rewrites`` of the query, or ``rounds`` of questions."""
+
+    kind: Literal["budget_exhausted"] = "budget_exhausted"
+    budget: Literal["rewrites", "rounds"]
+    spent: int
+    route: Route
+    status: RetrievalStatus
+    resolved_by: str
+
+
+class PartQuestion(Message):
+    """A part's number (0: the whole question) and the question that is asked for it."""
+
+    part: int = 0
+    question: str
+
+
+class RunPaused(Stamp):
+    """The run waits for a person, who answers by naming ``ticket``. ``round`` counts from 1.
+
+    ``questions`` are those that wait: of the whole, or of each part that does.
+    """
+
+    kind: Literal["run_paused"] = "run_paused"
+    ticket: str
+    round: int = 1
+    route: Route
+    status: RetrievalStatus
+    prompt: str
+    options: Items[str] = ()
+    questions: Items[PartQuestion] = ()
+    expires_at: str = ""
+
+
+class RunResumed(Stamp):
+    """A person answered ``ticket``, verbatim in ``answer``; ``questions`` are what that made of those that waited."""
+
+    kind: Literal["run_resumed"] = "run_resumed"
+    ticket: str
+    answer: str
+    from_route: Route
+    from_status: RetrievalStatus
+    questions: Items[PartQuestion] = ()
+
+
+class TicketCancelled(Stamp):
+    """A person withdrew the question that ``ticket`` waits for."""
+
+    kind: Literal["ticket_cancelled"] = "ticket_cancelled"
+    ticket: str
 
 
 class AnswerWritten(Stamp):
-    """The run ended with this text, or with the statement that nothing reliable is known."""
+    """The run ended with this text, or with the statement that nothing reliable is known.
+
+    ``checks`` holds a verdict for each citation of each sentence, ``coverage`` the share of sentences that a
+    citation supports (null: nothing was checked). ``gaps`` were told to the writer, to be disclosed.
+    """
 
     kind: Literal["answer_written"] = "answer_written"
     outcome: Outcome
     text: str
     citations: Items[Citation] = ()
+    checks: Items[CitationCheck] = ()
+    coverage: float | None = None
+    gaps: Items[str] = ()
+    omitted: int = 0
+    truncated: int = 0
     writer: str = ""
+    prompt_version: str = ""
     model: str | None = None
     in_token: int | None = None
     out_token: int | None = None
@@ -115,8 +286,15 @@ class RunFailed(Stamp):
 
 Fact = Annotated[
     QuestionAsked
+    | QuestionPlanned
     | EvidenceRetrieved
     | EvidenceGraded
+    | QueryRewritten
+    | PartsJoined
+    | BudgetExhausted
+    | RunPaused
+    | RunResumed
+    | TicketCancelled
     | AnswerWritten
     | ToolChosen
     | ToolObserved

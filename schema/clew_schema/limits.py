@@ -35,3 +35,30 @@ MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 
 DEFAULT_COLLECTION = "default"
 """The collection meant by an empty name."""
+
+CHUNK_SIZES = (2400, 1600, 800)
+"""Characters of a chunk of level 1, 2 and 3 (SuperMew's)."""
+
+CHUNK_OVERLAPS = (400, 200, 100)
+"""Characters that neighbouring chunks of a level share."""
+
+MERGE_THRESHOLD = 2
+"""Children of one parent that make auto-merge take the parent (SuperMew's AUTO_MERGE_THRESHOLD)."""
+
+MAX_PARTS = 4
+"""Parts of one question."""
+
+MAX_REWRITES = 1
+"""Rewrites of one run, all its pauses together."""
+
+MAX_ROUNDS = 3
+"""How often one run asks a person."""
+
+TICKET_HOURS = 24.0
+"""How long a person may take to answer."""
+
+GRADER_CHARACTERS = 24_000
+"""Characters of evidence that a grader is given."""
+
+WRITER_CHARACTERS = 32_000
+"""Characters of evidence that a writer is given."""

@@ -1,10 +1,10 @@
 """Asking documents and knowledge graphs, and what comes back."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from clew_schema.base import Items, Message, RunMessage
 from clew_schema.errors import Error
-from clew_schema.evidence import Citation
+from clew_schema.evidence import Citation, CitationCheck
 from clew_schema.facts import Outcome
 from clew_schema.rdf import Triple
 
@@ -24,7 +24,11 @@ class ReturnAddress(Message):
 
 
 class DocumentRagQuery(RunMessage):
-    """A question to documents. ``doc_limit`` 0 means the service's default."""
+    """A question to documents. ``doc_limit`` 0 means the service's default.
+
+    With ``ticket`` it is the answer of a person that a paused run waits for, in ``answer``; or, with
+    ``cancel``, the wish not to be asked any more. ``query`` is not read then.
+    """
 
     query: str = ""
     doc_limit: int = 0
@@ -34,6 +38,7 @@ class DocumentRagQuery(RunMessage):
     reply: ReturnAddress | None = None
     ticket: str = ""
     answer: str = ""
+    cancel: bool = False
 
     @property
     def wants_stream(self) -> bool:
@@ -46,7 +51,10 @@ class DocumentRagResponse(RunMessage):
 
     ``message_type`` is ``chunk`` (a piece of the text), ``explain`` (triples of a step), ``end`` (the end of a
     stream, with the whole text) or ``""`` (the one answer of a call without streaming, or an error).
-    The last message of a run has ``end_of_session``; an error has both end flags.
+    The last message of a run has ``end_of_session``; an error has both end flags. A run that waits for a person
+    ends its messages too: ``ticket`` names what to answer, ``options`` what to choose from, ``expires_at`` until
+    when (UTC, ISO 8601). The final answer carries ``rag_trace`` (SuperMew's record of the run, 59 fields at
+    most) and beside it ``ext`` (what that cannot hold).
     """
 
     error: Error | None = None
@@ -63,8 +71,13 @@ class DocumentRagResponse(RunMessage):
     message_id: str = ""
     outcome: Outcome | None = None
     citations: Items[Citation] = ()
+    checks: Items[CitationCheck] = ()
+    coverage: float | None = None
     ticket: str = ""
     options: Items[str] = ()
+    expires_at: str = ""
+    rag_trace: dict[str, Any] | None = None
+    ext: dict[str, Any] | None = None
     state: str = ""
 
 

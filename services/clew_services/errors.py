@@ -8,6 +8,9 @@
     │   ├── UnknownCollection      nobody ingested anything under that name
     │   ├── EmptyCollection        it exists and holds no document
     │   ├── Forbidden              not the caller's to name
+    │   ├── UnknownTicket          no such pause in this collection
+    │   ├── TicketExpired          the answer came too late
+    │   ├── TicketClosed           somebody answered or cancelled it before
     │   └── DeadlineExceeded       the caller's deadline passed
     ├── Defect                 something must be repaired: answered, and kept as a dead letter
     │   ├── Unreadable             not a message of this topic
@@ -72,6 +75,24 @@ class Forbidden(Refused):
     """The caller named something that is not theirs."""
 
     type = "forbidden"
+
+
+class UnknownTicket(Refused):
+    """No run of this collection waits under that name."""
+
+    type = "unknown-ticket"
+
+
+class TicketExpired(Refused):
+    """The answer came after the ticket's time."""
+
+    type = "ticket-expired"
+
+
+class TicketClosed(Refused):
+    """The ticket was answered or cancelled before."""
+
+    type = "ticket-closed"
 
 
 class DeadlineExceeded(Refused):

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     from clew_schema.agent import AgentStep
     from clew_schema.base import Message
-    from clew_schema.evidence import Evidence, Grade
+    from clew_schema.evidence import Evidence, Grade, Retrieval, RetrievalStatus, Route
     from clew_schema.rdf import Triple, Triples
     from clew_schema.topics import Topic
     from clew_services.core.agent import Thought, Tool
     from clew_services.core.answer import Draft
+    from clew_services.core.complexity import PlanReply
+    from clew_services.core.rewriting import RewriteReply
 
 Reply = TypeVar("Reply", bound="BaseModel")
 
@@ -147,8 +149,14 @@ class Ledger(Protocol):
         """The record of this step for this message, if it was handled before."""
         ...
 
-    async def record(self, record: Record) -> Record:
-        """Write ``record`` durably, or return the one that somebody wrote first. Whoever wrote first wins."""
+    async def record(
+        self, record: Record, *, opens: Ticket | None = None, closes: Closing | None = None
+    ) -> Record:
+        """Write ``record`` durably, or return the one that somebody wrote first. Whoever wrote first wins.
+
+        In the same transaction the ticket ``opens`` is written and the one that ``closes`` names is closed; neither
+        when somebody was first. Raises TicketClosed, and writes nothing, when that ticket is not open (any more).
+        """
         ...
 
     async def prune(self, before: float) -> int:
@@ -157,6 +165,60 @@ class Ledger(Protocol):
 
     async def close(self) -> None:
         """Release everything. Idempotent."""
+        ...
+
+
+TicketState = Literal["open", "answered", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """A pause that waits for a person. Times are seconds since 1970; after ``expires_at`` no answer is taken.
+
+    ``run`` is the message in which the run rests, its whole trail included, as JSON. ``answer``, ``closed_at`` and
+    ``closed_by`` (the message that did it) are those of a ticket that is no longer ``open``.
+    """
+
+    ticket_id: str
+    session_id: str
+    collection: str
+    question: str
+    prompt: str
+    options: tuple[str, ...] = ()
+    route: Route = "clarify"
+    status: RetrievalStatus = "needs_clarification"
+    round: int = 1
+    opened_at: float
+    expires_at: float
+    state: TicketState = "open"
+    run: bytes = b""
+    answer: str = ""
+    closed_at: float = 0.0
+    closed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """What ends a ticket: an answer, or a person who withdraws. ``closed_by`` is the id of the message that said so."""
+
+    ticket_id: str
+    state: TicketState
+    answer: str = ""
+    closed_at: float
+    closed_by: str
+
+
+class Tickets(Protocol):
+    """Pauses, as the ledger keeps them. Raises StoreFailed."""
+
+    async def ticket(self, ticket_id: str) -> Ticket | None:
+        """The ticket, open or not."""
+        ...
+
+    async def tickets(
+        self, collection: str, *, limit: int = 100, only_open: bool = False
+    ) -> Sequence[Ticket]:
+        """The newest tickets of a collection, newest first, without the message in which they rest."""
         ...
 
 
@@ -189,8 +251,16 @@ class DocumentInfo:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """A chunk of level 1 or 2: its evidence fields, and how many chunks of the level below lie in it."""
+
+    evidence: Evidence
+    children: int
+
+
 class Catalog(Protocol):
-    """Collections, documents and their versions, and vectors by content hash, in SQL. Raises StoreFailed."""
+    """Collections, documents with their versions and parents, and vectors by content hash, in SQL. Raises StoreFailed."""
 
     async def collection(self, name: str) -> CollectionInfo | None:
         """The collection, if somebody made it."""
@@ -225,7 +295,23 @@ class Catalog(Protocol):
         ...
 
     async def drop_version(self, collection: str, document_id: str, version: str) -> None:
-        """Forget one version."""
+        """Forget one version, its parents included."""
+        ...
+
+    async def put_parents(self, collection: str, parents: Sequence[Parent]) -> None:
+        """Write parents by chunk id; a second write of an id replaces the first."""
+        ...
+
+    async def parents(self, collection: str, chunk_ids: Sequence[str]) -> Mapping[str, Parent]:
+        """These parents, by chunk id; missing ones are absent. Never those of another collection."""
+        ...
+
+    async def count_parents(self, collection: str, document_id: str = "", version: str = "") -> int:
+        """How many parents the collection, a document or one version of it has."""
+        ...
+
+    async def versions(self, collection: str, document_id: str) -> Sequence[DocumentInfo]:
+        """Every version of a document that is known, in any state."""
         ...
 
     async def vectors(self, embedder: str, hashes: Sequence[str]) -> Mapping[str, Sequence[float]]:
@@ -404,10 +490,71 @@ class Tell(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What to look up. ``question`` is what the trace calls the query; each leg and the reranker has its own words."""
+
+    question: str
+    dense: str
+    sparse: str
+    rerank: str
+
+    @classmethod
+    def of(cls, question: str) -> Search:
+        """The same words for all."""
+        return cls(question=question, dense=question, sparse=question, rerank=question)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found, best first and numbered from 1, and how it went."""
+
+    evidence: tuple[Evidence, ...]
+    retrieval: Retrieval
+
+
+class Retriever(Protocol):
+    """Looks questions up in one collection at a time.
+
+    Raises RetrievalFailed (store or embedder did not answer: never an empty result), UnknownCollection,
+    EmptyCollection, EmbedderMismatch. A limit of 0 is the default; ``fetch_limit`` is the number of
+    candidates taken from each leg.
+    """
+
+    async def retrieve(
+        self, collection: str, search: Search, *, doc_limit: int = 0, fetch_limit: int = 0
+    ) -> Found:
+        """The best pieces of evidence, at most ``doc_limit``."""
+        ...
+
+
+class Planner(Protocol):
+    """Says whether a question is one question or several. Raises as Chat does."""
+
+    name: str
+    prompt_version: str
+
+    async def plan(self, question: str) -> PlanReply:
+        """Simple, or complex with its parts."""
+        ...
+
+
+class Rewriter(Protocol):
+    """Finds another way to ask. Raises as Chat does."""
+
+    name: str
+    prompt_version: str
+
+    async def rewrite(self, question: str, evidence: Sequence[Evidence]) -> RewriteReply:
+        """Step back, or a supposed answer; ``evidence`` is what the question itself found."""
+        ...
+
+
 class Grader(Protocol):
     """Whether evidence answers a question. Raises as Chat does; a failing grader is an error, not an opinion."""
 
     name: str
+    prompt_version: str
 
     async def grade(self, question: str, evidence: Sequence[Evidence]) -> Grade:
         """A grade; ``evidence`` is not empty."""
@@ -418,9 +565,22 @@ class Writer(Protocol):
     """Writes an answer from evidence and from nothing else, citing it as [n]. Raises as Chat does."""
 
     name: str
+    prompt_version: str
 
-    async def write(self, question: str, evidence: Sequence[Evidence], emit: Emit) -> Draft:
-        """The answer; pieces of it go to ``emit`` as they come. [n] is the n-th of ``evidence``, from 1."""
+    async def write(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        emit: Emit,
+        *,
+        gaps: Sequence[str] = (),
+        assumptions: Sequence[str] = (),
+    ) -> Draft:
+        """The answer; pieces of it go to ``emit`` as they come. [n] is the n-th of ``evidence``, from 1.
+
+        ``gaps`` are parts of the question that the evidence does not cover, and ``assumptions`` conditions that
+        the question leaves open: the answer says so.
+        """
         ...
 
 

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Literal, Self
 from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from clew_schema.limits import DOCUMENT_LIMIT, MAX_ATTEMPTS, MAX_ITERATIONS
+from clew_schema.facts import Mode
+from clew_schema.limits import (
+    CANDIDATE_MULTIPLIER,
+    CHUNK_OVERLAPS,
+    CHUNK_SIZES,
+    DOCUMENT_LIMIT,
+    MAX_ATTEMPTS,
+    MAX_ITERATIONS,
+    MAX_ROUNDS,
+    MERGE_THRESHOLD,
+    TICKET_HOURS,
+)
 from clew_schema.topics import Profile, TopicSpace
 
 if TYPE_CHECKING:
@@ -28,6 +39,7 @@ _ADDRESSES = {
     "embedding_url": _HTTP,
     "chat_url": _HTTP,
     "traces_url": _HTTP,
+    "rerank_url": _HTTP,
 }
 """What the value of a setting begins with, unless it is empty."""
 
@@ -82,6 +94,45 @@ class Settings(BaseSettings):
     model_key: SecretStr = Field(SecretStr(""), description="Key for chat and embeddings.")
     model_timeout: float = Field(60.0, gt=0, description="Seconds for one model call.")
     model_concurrency: int = Field(8, ge=1, description="Model calls at once.")
+
+    mode: Mode = Field(
+        "improved",
+        description="How evidence decides: improved, or strict as SuperMew 0.1.0 does, quirks included.",
+    )
+    ticket_hours: float = Field(TICKET_HOURS, gt=0, description="How long a person may take to answer.")
+    ticket_rounds: int = Field(MAX_ROUNDS, ge=0, le=20, description="How often one run asks a person.")
+
+    candidate_k: int = Field(
+        0, ge=0, le=1000, description="Candidates of each leg. 0: doc_limit times candidate_multiplier."
+    )
+    candidate_multiplier: int = Field(
+        CANDIDATE_MULTIPLIER, ge=1, le=50, description="Candidates of each leg, as a multiple of doc_limit."
+    )
+    fusion: Literal["auto", "rrf", "zscore"] = Field(
+        "auto", description="How the legs become one list. auto: rrf in strict mode, else zscore."
+    )
+    merge: bool = Field(
+        True, description="Whether parents take the place of children that were found together."
+    )
+    merge_threshold: int = Field(
+        MERGE_THRESHOLD,
+        ge=1,
+        le=100,
+        description="Children of one parent that make the parent take their place.",
+    )
+    rerank_url: str = Field("", description="Base URL of a reranker with /v1/rerank. Empty: none.")
+    rerank_model: str = Field("", description="Model name there.")
+    rerank_key: SecretStr = Field(SecretStr(""), description="Key for the reranker.")
+    rerank_timeout: float = Field(5.0, ge=0.1, description="Seconds that a reranker is waited for.")
+    rerank_min_score: float = Field(
+        0.0, description="Least score of evidence; in improved mode of the reranker's scores only."
+    )
+    chunk_sizes: tuple[int, int, int] = Field(
+        CHUNK_SIZES, description="Characters of a chunk of level 1, 2 and 3, as a JSON list."
+    )
+    chunk_overlaps: tuple[int, int, int] = Field(
+        CHUNK_OVERLAPS, description="Characters that neighbouring chunks of a level share, as a JSON list."
+    )
 
     services: str = Field("", description="Comma-separated services of `clew up`; empty: all.")
     width: int = Field(32, ge=2, le=1000, description="Messages one step handles at once.")

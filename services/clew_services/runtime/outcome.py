@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from clew_schema.facts import Fact
     from clew_schema.retrieval import ReturnAddress
     from clew_schema.topics import Topic
+    from clew_services.ports import Closing, Ticket
 
 M = TypeVar("M", bound=Message)
 
@@ -29,8 +30,24 @@ class Send(Generic[M]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """A pause begins: ``ticket`` is kept with ``rest``, the message in which the run rests; its trail is filled in."""
+
+    ticket: Ticket
+    rest: RunMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a step decided: ``send`` happens, ``facts`` are explained. Both exactly once in effect."""
+    """What a step decided: ``send`` happens, ``facts`` are explained, tickets change. Each exactly once in effect.
+
+    ``run`` is the message of the run that goes on, when that is another than the one that was handled: a
+    person's answer continues the run that waited for it. ``closes`` is the ticket that ends with it, and
+    ``opens`` the one that begins.
+    """
 
     send: tuple[Send[Any], ...] = ()
     facts: tuple[Fact, ...] = ()
+    run: RunMessage | None = None
+    opens: Opening | None = None
+    closes: Closing | None = None
