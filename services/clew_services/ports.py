@@ -260,7 +260,7 @@ class Parent:
 
 
 class Catalog(Protocol):
-    """Collections, documents with their versions and parents, and vectors by content hash, in SQL. Raises StoreFailed."""
+    """Collections, documents with their versions and parents, vectors by content hash; in SQL. Raises StoreFailed."""
 
     async def collection(self, name: str) -> CollectionInfo | None:
         """The collection, if somebody made it."""
