@@ -67,19 +67,10 @@ class QuestionPlanned(Stamp):
     prompt_version: str = ""
 
 
-class Place(Message):
-    """A piece of evidence of the same part: of which pass, and its place there, both from 1."""
-
-    pass_number: int
-    place: int
-
-
 class EvidenceRetrieved(Stamp):
     """One retrieval returned ``evidence``, best first. ``part`` 0 is the whole question.
 
-    ``query`` is what was searched for. Passes of a part are numbered from 1, across pauses too. ``considered``
-    is what is graded and answered from now on, when that is not ``evidence`` alone: pieces of this pass and of
-    earlier ones, best first.
+    ``query`` is what was searched for. Passes of a part are numbered from 1, across pauses too.
     """
 
     kind: Literal["evidence_retrieved"] = "evidence_retrieved"
@@ -89,14 +80,14 @@ class EvidenceRetrieved(Stamp):
     query: str
     evidence: Items[Evidence] = ()
     retrieval: Retrieval = Retrieval()
-    considered: Items[Place] = ()
 
 
 class EvidenceGraded(Stamp):
     """The evidence of one pass was graded and a route chosen; ``resolved_by`` names the rule that chose it.
 
     ``grade`` is the grader's own, its suggested route included; ``route`` is the decision. ``asks`` is what a
-    person would be asked. ``omitted`` pieces of evidence did not fit into the grader's budget, ``truncated`` ones
+    person would be asked. ``kept_pass`` is the pass whose evidence goes on, when that is not this one: an
+    earlier pass said more (0: this one; it replaces ``considered`` of an earlier draft). ``omitted`` pieces of evidence did not fit into the grader's budget, ``truncated`` ones
     were cut. ``failure`` is the type of the error that kept a part from being graded (``""``: it was).
     """
 
@@ -108,6 +99,7 @@ class EvidenceGraded(Stamp):
     status: RetrievalStatus
     resolved_by: str
     asks: str = ""
+    kept_pass: int = 0
     grader: str = ""
     prompt_version: str = ""
     omitted: int = 0
