@@ -14,14 +14,15 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from clew_services.adapters.stores import tickets_sql
 from clew_services.adapters.stores.sql import Batch, SqlStore
 from clew_services.errors import StoreIncompatible
-from clew_services.ports import Outgoing, Record
+from clew_services.ports import Closing, Outgoing, Record, Ticket
 
 FORMAT = 1
 PACKED_FROM = 16 * 1024
@@ -39,6 +40,7 @@ LEDGER = sa.Table(
     sa.Column("outputs", sa.LargeBinary, nullable=False),
     sa.Column("recorded_at", sa.Double, nullable=False, index=True),
 )
+tickets_sql.TICKETS.to_metadata(METADATA)
 
 # One step at a time: SQLite 3.40 answers a list of (step, message id) pairs by reading the whole table.
 _SELECT = sa.select(LEDGER).where(
@@ -90,8 +92,21 @@ def decode_outputs(data: bytes) -> tuple[Outgoing, ...]:
     return tuple(outputs)
 
 
+class _Ticketed(NamedTuple):
+    """A record, and what happens to tickets with it."""
+
+    record: Record
+    opens: Ticket | None
+    closes: Closing | None
+
+    @property
+    def order(self) -> tuple[str, str, str]:
+        """In which rows are locked, as in ``SqlLedger._write``."""
+        return self.closes.ticket_id if self.closes else "", self.record.step, self.record.message_id
+
+
 class SqlLedger:
-    """The ledger at a database URL. Processes may share it: whoever commits a record first wins.
+    """The ports Ledger and Tickets at a database URL. Processes may share it: who commits a record first wins.
 
     Raises StoreFailed as the port says, and StoreIncompatible for a database of a newer Clew.
     """
@@ -105,6 +120,7 @@ class SqlLedger:
         )
         self._lookups: Batch[_Key, Record | None] = Batch(_lookup, writes=False)
         self._records: Batch[Record, Record] = Batch(self._write)
+        self._ticketed: Batch[_Ticketed, Record] = Batch(self._write_ticketed)
 
     async def open(self) -> None:
         """Connect and make the table if it is missing."""
@@ -114,12 +130,47 @@ class SqlLedger:
         """The record, or null."""
         return await self._store.submit(self._lookups, (step, message_id))
 
-    async def record(self, record: Record) -> Record:
-        """Commit ``record``, or return the one that was committed first."""
-        return await self._store.submit(self._records, record)
+    async def record(
+        self, record: Record, *, opens: Ticket | None = None, closes: Closing | None = None
+    ) -> Record:
+        """Commit ``record`` with what it does to tickets, or return the one that was committed first."""
+        if opens is None and closes is None:
+            return await self._store.submit(self._records, record)
+        return await self._store.submit(self._ticketed, _Ticketed(record, opens, closes))
+
+    async def ticket(self, ticket_id: str) -> Ticket | None:
+        """The ticket, or null."""
+        found: Ticket | None = await self._store.submit(
+            tickets_sql.READS, lambda connection: tickets_sql.read_ticket(connection, ticket_id)
+        )
+        return found
+
+    async def tickets(
+        self, collection: str, *, limit: int = 100, only_open: bool = False
+    ) -> Sequence[Ticket]:
+        """The newest of ``collection``, newest first, without their runs."""
+        found: Sequence[Ticket] = await self._store.submit(
+            tickets_sql.READS,
+            lambda connection: tickets_sql.newest_tickets(
+                connection, collection, limit=limit, only_open=only_open
+            ),
+        )
+        return found
+
+    async def tickets_named(self, beginning: str, *, limit: int = 2) -> Sequence[Ticket]:
+        """Tickets of any collection whose id begins so, without their runs: for an operator, never for a caller."""
+        found: Sequence[Ticket] = await self._store.submit(
+            tickets_sql.READS, lambda connection: tickets_sql.tickets_named(connection, beginning, limit)
+        )
+        return found
 
     async def prune(self, before: float) -> int:
-        """Forget records older than ``before``, a few hundred per transaction; how many went."""
+        """Forget records older than ``before``, and tickets that expired before it; how many records went.
+
+        A transaction forgets a few hundred.
+        """
+        while await self._store.call(lambda connection: tickets_sql.prune_tickets(connection, before)):
+            pass
         gone = 0
         while True:
             deleted, more = await self._store.call(lambda connection: _prune(connection, before))
@@ -138,6 +189,25 @@ class SqlLedger:
             return records
         stored = _select(connection, [(record.step, record.message_id) for record in records])
         return [stored[record.step, record.message_id] for record in records]
+
+    def _write_ticketed(self, connection: sa.Connection, writes: Sequence[_Ticketed]) -> Sequence[Any]:
+        """A record for each; or, as a value, the TicketClosed that its caller is told."""
+        results: list[Any] = [None] * len(writes)
+        for place, write in sorted(enumerate(writes), key=lambda numbered: numbered[1].order):
+            results[place] = self._write_one(connection, write)
+        return results
+
+    def _write_one(self, connection: sa.Connection, write: _Ticketed) -> Any:
+        record, opens, closes = write
+        refusal = tickets_sql.why_not_open(connection, closes.ticket_id) if closes else None
+        if refusal is None and connection.execute(self._insert, [_row(record)]).rowcount == 1:
+            if closes is not None:
+                tickets_sql.close_ticket(connection, closes)
+            if opens is not None:
+                tickets_sql.open_ticket(connection, opens)
+            return record
+        key = record.step, record.message_id
+        return _select(connection, [key]).get(key) or refusal
 
 
 def _row(record: Record) -> dict[str, Any]:
