@@ -20,7 +20,7 @@ from clew_services.errors import (
     RetrievalFailed,
     StoreFailed,
 )
-from clew_services.ports import Emit, Outgoing, Record
+from clew_services.ports import Closing, Emit, Outgoing, Record, Ticket
 from clew_services.runtime.brake import Brake
 from clew_services.runtime.outcome import Outcome
 from clew_translators import bus as wire
@@ -259,7 +259,9 @@ async def test_the_same_message_twice_at_once_is_handled_once() -> None:
 
 async def test_who_records_first_wins() -> None:
     class Raced(MemoryLedger):
-        async def record(self, record: Record) -> Record:
+        async def record(
+            self, record: Record, *, opens: Ticket | None = None, closes: Closing | None = None
+        ) -> Record:
             other = Outgoing(topic="persistent://public/default/document-rag-response", payload=b"{}")
             await super().record(
                 Record(
@@ -269,7 +271,7 @@ async def test_who_records_first_wins() -> None:
                     recorded_at=record.recorded_at,
                 )
             )
-            return await super().record(record)
+            return await super().record(record, opens=opens, closes=closes)
 
     async with World(ledger=Raced()) as world:
         await world.ask(QUERY)

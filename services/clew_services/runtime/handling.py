@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from clew_schema.limits import DEFAULT_COLLECTION
 
 if TYPE_CHECKING:
     from clew_schema.base import Message, RunMessage
@@ -28,6 +30,19 @@ class Handling:
     started: float
     body: Message | None = None
     ended: float = 0.0
+
+    def under(self, run: RunMessage | None) -> Handling:
+        """This handling as a part of ``run``, when that is another run than the message named; else unchanged.
+
+        Who asked, until when and by which correlation id stay those of the message in hand. Raises TypeError for a
+        run of another collection: no message may reach into one.
+        """
+        if run is None:
+            return self
+        if (run.collection or DEFAULT_COLLECTION) != self.collection:
+            msg = f"a message of collection {self.collection!r} cannot continue a run of {run.collection!r}"
+            raise TypeError(msg)
+        return replace(self, run=run, session_id=run.session_id)
 
 
 def iso(seconds: float) -> str:

@@ -6,22 +6,20 @@ responses find their way back to the caller.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from clew_schema import ids, topics
 from clew_schema.base import RunMessage
 from clew_schema.envelope import SEQUENCE, STREAM
-from clew_schema.errors import DeadLetter
 from clew_schema.facts import RunFailed
-from clew_schema.limits import MAX_MESSAGE_BYTES, MAX_PROPERTY_CHARACTERS
+from clew_schema.limits import MAX_PROPERTY_CHARACTERS
 from clew_services.core.bounds import clip
 from clew_services.core.outgoing import check_outgoing
 from clew_services.errors import told as told_error
 from clew_services.ports import Outgoing
 from clew_services.runtime.handling import Handling, iso
+from clew_services.runtime.letter import letter_of
 from clew_translators import bus
 from clew_translators.explain import Told, entity_uri, question_uri, tell
 from clew_translators.namespaces import GRAPH_RETRIEVAL
@@ -30,15 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from clew_schema.base import Message
+    from clew_schema.errors import DeadLetter
     from clew_schema.facts import Fact
     from clew_schema.retrieval import ReturnAddress
     from clew_schema.topics import Topic, TopicSpace
-    from clew_services.ports import Delivery
+    from clew_services.ports import Delivery, Ticket
     from clew_services.runtime.outcome import Outcome, Send
-
-
-CUT_TO = 64 * 1024
-"""Bytes that a letter keeps of a message which is too large for a letter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,20 +45,33 @@ class Packer:
 
     def outcome(self, handling: Handling, outcome: Outcome) -> tuple[Outgoing, ...]:
         """Everything the step publishes, in the order in which one topic's messages must stay. Raises TooLarge."""
-        facts = (*_opening(handling), *(_stamped(fact, handling) for fact in outcome.facts))
+        facts = _facts(handling, outcome)
         return self._numbered(
             handling, (*self._explained(handling, facts), *self._sent(handling, outcome, facts))
         )
 
+    def ticket(self, handling: Handling, outcome: Outcome) -> Ticket | None:
+        """The ticket that the step opens, with the run as it rests: all its facts, those of this step included."""
+        opening, caller = outcome.opens, handling.step.caller
+        if opening is None:
+            return None
+        before = caller.trail(handling.run) if caller and handling.run else ()
+        rest = _with_trail(opening.rest, (*before, *_facts(handling, outcome)))
+        return replace(opening.ticket, run=bus.encode(rest))
+
     def failure(
         self, handling: Handling, error: Exception, letter: DeadLetter | None, *, explained: bool = True
     ) -> tuple[Outgoing, ...]:
-        """The failure explained, the caller told, and the letter kept. Not ``explained``: when explaining failed."""
+        """The failure explained, the caller told, and the letter kept. Not ``explained``: when explaining failed.
+
+        Nor is a person's answer that failed: no run ended with it, and the one that it names may go on well.
+        """
         news = told_error(error)
         out: list[_Draft] = []
         caller = handling.step.caller
         if caller is not None:
             failed = RunFailed(mechanism=caller.mechanism, error_type=news.type, message=news.message)
+            explained = explained and not _awaited(handling)
             facts = (*_opening(handling), _stamped(failed, handling)) if explained else ()
             out += self._explained(handling, facts)
             address = self._address(handling)
@@ -81,37 +89,8 @@ class Packer:
         return self._numbered(handling, out)
 
     def letter(self, handling: Handling, delivery: Delivery, error: Exception) -> DeadLetter:
-        """``delivery`` as a dead letter: whole, or, where no message would hold that, its beginning and its hash."""
-        whole = self._letter(handling, delivery, delivery.payload, error)
-        if len(bus.encode(whole)) <= MAX_MESSAGE_BYTES:
-            return whole
-        return self._letter(handling, delivery, delivery.payload[:CUT_TO], error)
-
-    def _letter(self, handling: Handling, delivery: Delivery, kept: bytes, error: Exception) -> DeadLetter:
-        try:
-            payload, encoding = kept.decode(), "utf-8"
-        except UnicodeDecodeError:
-            payload, encoding = b64encode(kept).decode(), "base64"
-        return DeadLetter(
-            letter_id=ids.derive("letter", handling.cause, handling.step.name),
-            topic=self.space.own(handling.step.topic.name),
-            service=handling.step.service,
-            step=handling.step.name,
-            message_id=handling.cause,
-            session_id=handling.session_id,
-            collection=handling.collection,
-            key=clip(delivery.key, MAX_PROPERTY_CHARACTERS),
-            properties=handling.envelope.properties(),
-            payload=payload,
-            encoding=encoding,
-            truncated=len(kept) < len(delivery.payload),
-            payload_bytes=len(delivery.payload),
-            payload_sha256=sha256(delivery.payload).hexdigest(),
-            error=told_error(error),
-            attempt=handling.envelope.attempt,
-            started_at=handling.envelope.asked_at or iso(handling.started),
-            buried_at=iso(handling.ended),
-        )
+        """``delivery`` as a dead letter."""
+        return letter_of(handling, delivery, error, topic=self.space.own(handling.step.topic.name))
 
     def chunk(self, handling: Handling, text: str, sequence: int, stream: str) -> Outgoing:
         """A piece of text for a caller who streams. Not recorded: what it says comes again at the end."""
@@ -188,7 +167,8 @@ class Packer:
         changes: dict[str, Any] = {}
         if caller is not None and facts and not body.message_id:
             changes["message_id"] = entity_uri(facts[-1], handling.session_id, caller.mechanism) or ""
-        if caller is not None and handling.envelope.traced and caller.is_final(body):
+        traced = handling.envelope.traced and not _awaited(handling)
+        if caller is not None and traced and caller.is_final(body):
             changes["explain_id"] = question_uri(handling.session_id, caller.mechanism)
             changes["explain_graph"] = GRAPH_RETRIEVAL
             if address is None and run is not None and not self._inline(run):
@@ -267,6 +247,16 @@ def _opening(handling: Handling) -> tuple[Fact, ...]:
     stamped = _stamped(opening, handling)
     asked_at = handling.envelope.asked_at
     return (stamped.model_copy(update={"started_at": asked_at}) if asked_at else stamped,)
+
+
+def _facts(handling: Handling, outcome: Outcome) -> tuple[Fact, ...]:
+    return (*_opening(handling), *(_stamped(fact, handling) for fact in outcome.facts))
+
+
+def _awaited(handling: Handling) -> bool:
+    """Whether a paused run waits for the message, and did not go on with it."""
+    caller, run = handling.step.caller, handling.run
+    return bool(caller and run and caller.awaited(run))
 
 
 def _with_trail(body: Any, trail: tuple[Fact, ...]) -> Any:

@@ -17,7 +17,7 @@ from clew_schema.envelope import Envelope
 from clew_schema.limits import DEFAULT_COLLECTION
 from clew_services.core.bounds import check_bounds, clip
 from clew_services.core.retry import Bury, Retry, RetryPolicy, judge
-from clew_services.errors import DeadlineExceeded, Forbidden, Unreadable
+from clew_services.errors import DeadlineExceeded, Forbidden, TicketClosed, Unreadable
 from clew_services.ports import Record
 from clew_services.runtime.handling import Handling
 from clew_services.runtime.pack import Packer
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
     from clew_schema.base import Message
     from clew_schema.topics import Topic, TopicSpace
-    from clew_services.ports import Bus, Clock, Delivery, Ledger, Outgoing, Subscription
+    from clew_services.ports import Bus, Clock, Closing, Delivery, Ledger, Outgoing, Subscription, Ticket
     from clew_services.runtime.brake import Brake
     from clew_services.runtime.observe import Observer
+    from clew_services.runtime.outcome import Outcome
     from clew_services.runtime.step import Step
 
 
@@ -108,13 +109,28 @@ class Processor:
             aside = Aside(self, handling)
             outcome = await step.run(handling.body, aside.emit, aside.tell)
             handling = replace(handling, ended=self.clock.now())
-            outputs = self.packer.outcome(handling, outcome)
+            run = handling.under(outcome.run)
+            outputs = self.packer.outcome(run, outcome)
+            opens, closes = self._tickets(run, outcome)
         except Exception as error:  # noqa: BLE001 - core.retry decides what each type of failure means
             handling = replace(handling, ended=self.clock.now())
             return await self._failed(handling, delivery, error, brake)
+        try:
+            published = await self._recorded(run, outputs, opens=opens, closes=closes)
+        except TicketClosed as error:
+            # Since the handler looked, another message was first.
+            return await self._failed(handling, delivery, error, brake)
         brake.release()
-        self.observer.done(handling, outcome)
-        return await self._recorded(handling, outputs)
+        self.observer.done(run, outcome)
+        return published
+
+    def _tickets(self, handling: Handling, outcome: Outcome) -> tuple[Ticket | None, Closing | None]:
+        """What happens to tickets together with the record. Raises TypeError for a step that has none."""
+        if not handling.step.recorded and (outcome.opens or outcome.closes):
+            msg = f"step {handling.step.name} is not recorded: it can neither open nor close a ticket"
+            raise TypeError(msg)
+        closes = outcome.closes and replace(outcome.closes, closed_by=handling.cause)
+        return self.packer.ticket(handling, outcome), closes
 
     async def _recalled(self, step: Step[Any], cause: str, attempt: int) -> Record | None:
         """What was recorded for this message before: that it ended, or that this attempt is to be repeated."""
@@ -197,7 +213,13 @@ class Processor:
         return await self._recorded(handling, outputs)
 
     async def _recorded(
-        self, handling: Handling, outputs: tuple[Outgoing, ...], name: str = ""
+        self,
+        handling: Handling,
+        outputs: tuple[Outgoing, ...],
+        name: str = "",
+        *,
+        opens: Ticket | None = None,
+        closes: Closing | None = None,
     ) -> Sequence[Outgoing]:
         step = handling.step
         if not step.recorded:
@@ -205,7 +227,7 @@ class Processor:
         record = Record(
             step=step.name, message_id=name or handling.cause, outputs=outputs, recorded_at=handling.ended
         )
-        return (await self.ledger.record(record)).outputs
+        return (await self.ledger.record(record, opens=opens, closes=closes)).outputs
 
     async def _give_back(self, source: Subscription, delivery: Delivery, step: Step[Any], cause: str) -> None:
         try:

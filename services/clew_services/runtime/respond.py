@@ -46,6 +46,10 @@ class Caller(Protocol[R]):
         """The fact that the run began, when ``run`` is its first message."""
         ...
 
+    def awaited(self, run: RunMessage) -> bool:
+        """Whether ``run`` is what a paused run waits for: it begins no run, and its failure ends none."""
+        ...
+
     def trail(self, run: RunMessage) -> tuple[Fact, ...]:
         """The facts that ``run`` brought along."""
         ...
@@ -85,14 +89,18 @@ class DocumentRagCaller:
         raise ValueError(f"{type(body).__name__} belongs to no run")
 
     def opening(self, run: RunMessage) -> QuestionAsked | None:
-        """A query is the first message of its run."""
-        if isinstance(run, DocumentRagQuery):
+        """A query is the first message of its run, unless it answers a ticket."""
+        if isinstance(run, DocumentRagQuery) and not run.ticket:
             return QuestionAsked(
                 mechanism="document-rag",
                 query=clip(run.query, MAX_QUERY_CHARACTERS),
                 parent_uri=clip(run.parent_uri, MAX_URI_CHARACTERS),
             )
         return None
+
+    def awaited(self, run: RunMessage) -> bool:
+        """A query that names a ticket."""
+        return isinstance(run, DocumentRagQuery) and bool(run.ticket)
 
     def trail(self, run: RunMessage) -> tuple[Fact, ...]:
         """The facts that travelled."""
@@ -160,6 +168,11 @@ class AgentCaller:
                 parent_uri=clip(run.parent_uri, MAX_URI_CHARACTERS),
             )
         return None
+
+    def awaited(self, run: RunMessage) -> bool:
+        """An agent waits for nobody."""
+        del run
+        return False
 
     def trail(self, run: RunMessage) -> tuple[Fact, ...]:
         """The facts that travelled."""
