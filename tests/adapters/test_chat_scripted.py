@@ -67,8 +67,8 @@ async def test_writer_and_thinker_emit_what_they_say() -> None:
     assert await writer.write("q", EVIDENCE, emit) == draft
     assert "".join(said) == draft.text
     assert len(said) == 3
-    assert await writer.write("q", EVIDENCE, emit) == Draft(text="plain")
-    assert writer.calls == (("q", tuple(EVIDENCE)),) * 2
+    assert await writer.write("q", EVIDENCE, emit, gaps=["g"], assumptions=["a"]) == Draft(text="plain")
+    assert writer.calls == (("q", tuple(EVIDENCE), (), ()), ("q", tuple(EVIDENCE), ("g",), ("a",)))
 
     said.clear()
     tool = Tool(name="t", description="d")

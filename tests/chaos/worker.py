@@ -38,6 +38,7 @@ class Calls:
 
 class NotingGrader:
     name = "noting"
+    prompt_version = ""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -50,11 +51,20 @@ class NotingGrader:
 
 class NotingWriter:
     name = "noting"
+    prompt_version = ""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
-    async def write(self, question: str, evidence: Sequence[Evidence], emit: Emit) -> Draft:
+    async def write(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        emit: Emit,
+        *,
+        gaps: Sequence[str] = (),
+        assumptions: Sequence[str] = (),
+    ) -> Draft:
         self._calls.note("document-rag.answer", question)
         await asyncio.sleep(THINKING)
         return Draft(text=f"answer to {question} [1]")

@@ -7,7 +7,7 @@ contain (:mod:`clew_services.core.untrusted`), and every prompt says that blocks
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from string import Template
@@ -88,9 +88,51 @@ You answer a question from numbered evidence and from nothing else.
 - After each statement cite the evidence that states it, by its number in square brackets: [1], or [1][3].
 - Cite only numbers that exist. State nothing that no evidence states.
 - If the evidence answers only a part, answer that part and say what is missing.
+- A block of gaps lists parts of the question that the evidence does not cover: end with one sentence, without a \
+citation, that says that these are not covered.
+- A block of assumptions lists conditions that the question leaves open: say under which of them each statement holds.
 - Be brief. No preamble, no list of sources at the end.""",
-    user="$question\n\n$evidence",
+    user="$question\n\n$evidence$notes",
     max_tokens=2048,
+)
+
+PLANNING = PromptTemplate(
+    name="planning",
+    system=f"""\
+You decide how a question is looked up in documents. You do not answer it, and you have not seen the documents.
+
+{_blocks("question")}
+
+Give one JSON object:
+- complexity: "simple" if one search can find the answer: a fact, a definition, an attribute, one thing or the other. \
+"complex" only if the answer joins what stands in different places: a comparison, several aspects or subjects, or a \
+step that needs the result of another.
+- sub_questions: [] for simple. For complex 2 to 4 questions that together ask all that the question asks and nothing \
+more. Each is searched by itself: write names out instead of "it" or "the other", keep every condition that applies \
+to it, and let no two ask for the same.
+- reason: one short sentence that says why
+Write sub_questions and reason in the language of the question.""",
+    user="$question",
+)
+
+REWRITING = PromptTemplate(
+    name="rewriting",
+    system=f"""\
+A search for a question found evidence that is related but does not answer it. You write one text that, searched \
+together with the question, would find better. You do not answer the question.
+
+{_blocks("question")}
+
+Choose one method and give one JSON object:
+- method: "step_back" if the question is too special: names, models, dates or conditions that the documents may not \
+hold, while they hold the general case. "hyde" if the question is vague or abstract, or uses other words than the \
+documents do.
+- step_back_question: for step_back one more general question whose answer covers the question, at most 300 \
+characters; else ""
+- hyde_document: for hyde a short passage as it may stand in a document that answers the question, in the words of \
+such a document, at most 1200 characters, without numbers or names that neither question nor evidence has; else ""
+Write in the language of the question, or in that of the evidence if that is another one.""",
+    user="$question\n\n$evidence",
 )
 
 REACT = PromptTemplate(
@@ -152,9 +194,28 @@ def completion_prompt(task: str) -> Prompt:
     return COMPLETION.fill(mark=mark, task=block("task", task, mark))
 
 
-def answer_prompt(question: str, evidence: Sequence[Evidence]) -> Prompt:
-    """Asks for an answer that cites ``evidence`` as [n], from 1, in the language of the question."""
-    return _over_evidence(ANSWER, question, evidence)
+def planning_prompt(question: str) -> Prompt:
+    """Asks for a PlanReply: one question, or several."""
+    mark = boundary([question])
+    return PLANNING.fill(mark=mark, question=block("question", question, mark))
+
+
+def rewriting_prompt(question: str, evidence: Sequence[Evidence]) -> Prompt:
+    """Asks for a RewriteReply after ``evidence``, which is numbered from 1, did not do."""
+    return _over_evidence(REWRITING, question, evidence)
+
+
+def answer_prompt(
+    question: str, evidence: Sequence[Evidence], *, gaps: Sequence[str] = (), assumptions: Sequence[str] = ()
+) -> Prompt:
+    """Asks for an answer that cites ``evidence`` as [n], from 1, in the language of the question.
+
+    ``gaps`` are parts that the evidence does not cover, ``assumptions`` conditions left open; both are data.
+    """
+    notes = {
+        name: "\n".join(items) for name, items in (("gaps", gaps), ("assumptions", assumptions)) if items
+    }
+    return _over_evidence(ANSWER, question, evidence, notes)
 
 
 def react_prompt(question: str, history: Sequence[AgentStep], tools: Sequence[Tool]) -> Prompt:
@@ -176,13 +237,26 @@ def react_repair_prompt(asked: Prompt, reply: str, problem: str) -> Prompt:
     )
 
 
-def _over_evidence(template: PromptTemplate, question: str, evidence: Sequence[Evidence]) -> Prompt:
-    mark = boundary([question, *(part for item in evidence for part in (item.text, item.filename))])
+def _over_evidence(
+    template: PromptTemplate,
+    question: str,
+    evidence: Sequence[Evidence],
+    notes: Mapping[str, str] | None = None,
+) -> Prompt:
+    notes = notes or {}
+    mark = boundary(
+        [question, *notes.values(), *(part for item in evidence for part in (item.text, item.filename))]
+    )
     blocks = (
         block("evidence", item.text, mark, {"n": number, "file": item.filename, **_page(item)})
         for number, item in enumerate(evidence, 1)
     )
-    return template.fill(mark=mark, question=block("question", question, mark), evidence="\n".join(blocks))
+    return template.fill(
+        mark=mark,
+        question=block("question", question, mark),
+        evidence="\n".join(blocks),
+        notes="".join(f"\n\n{block(name, text, mark)}" for name, text in notes.items()),
+    )
 
 
 def _page(item: Evidence) -> dict[str, int]:

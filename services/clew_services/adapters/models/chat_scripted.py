@@ -22,6 +22,8 @@ from clew_schema.agent import AgentStep
 from clew_schema.evidence import Evidence, Grade
 from clew_services.core.agent import Thought, Tool
 from clew_services.core.answer import Draft
+from clew_services.core.complexity import PlanReply
+from clew_services.core.rewriting import RewriteReply
 from clew_services.errors import ModelReplyInvalid
 from clew_services.ports import Clock, Completion, Emit, Prompt, Reply, Usage
 
@@ -123,6 +125,50 @@ class ScriptedChat:
         return Usage(model=self.name, in_token=words_in, out_token=len(text.split()))
 
 
+class ScriptedPlanner:
+    """A planner. ``calls`` holds the questions."""
+
+    def __init__(
+        self,
+        plans: Script[PlanReply],
+        *,
+        name: str = "scripted-planner",
+        delay: float = 0.0,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = name
+        self.prompt_version = "scripted"
+        self.calls: tuple[str, ...] = ()
+        self._player: _Player[PlanReply] = _Player(name, (PlanReply,), plans, delay, clock)
+
+    async def plan(self, question: str) -> PlanReply:
+        """The next plan."""
+        self.calls = (*self.calls, question)
+        return await self._player.play(question)
+
+
+class ScriptedRewriter:
+    """A rewriter. ``calls`` holds (question, evidence)."""
+
+    def __init__(
+        self,
+        rewrites: Script[RewriteReply],
+        *,
+        name: str = "scripted-rewriter",
+        delay: float = 0.0,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = name
+        self.prompt_version = "scripted"
+        self.calls: tuple[tuple[str, tuple[Evidence, ...]], ...] = ()
+        self._player: _Player[RewriteReply] = _Player(name, (RewriteReply,), rewrites, delay, clock)
+
+    async def rewrite(self, question: str, evidence: Sequence[Evidence]) -> RewriteReply:
+        """The next rewrite."""
+        self.calls = (*self.calls, (question, tuple(evidence)))
+        return await self._player.play(question, evidence)
+
+
 class ScriptedGrader:
     """A grader. ``calls`` holds (question, evidence)."""
 
@@ -135,6 +181,7 @@ class ScriptedGrader:
         clock: Clock | None = None,
     ) -> None:
         self.name = name
+        self.prompt_version = "scripted"
         self.calls: tuple[tuple[str, tuple[Evidence, ...]], ...] = ()
         self._player: _Player[Grade] = _Player(name, (Grade,), grades, delay, clock)
 
@@ -145,7 +192,10 @@ class ScriptedGrader:
 
 
 class ScriptedWriter:
-    """A writer. A draft may be given as plain text. ``calls`` holds (question, evidence)."""
+    """A writer. A draft may be given as plain text. ``calls`` holds (question, evidence, gaps, assumptions).
+
+    A function is asked with question and evidence alone.
+    """
 
     def __init__(
         self,
@@ -156,12 +206,21 @@ class ScriptedWriter:
         clock: Clock | None = None,
     ) -> None:
         self.name = name
-        self.calls: tuple[tuple[str, tuple[Evidence, ...]], ...] = ()
+        self.prompt_version = "scripted"
+        self.calls: tuple[tuple[str, tuple[Evidence, ...], tuple[str, ...], tuple[str, ...]], ...] = ()
         self._player: _Player[str | Draft] = _Player(name, (str, Draft), drafts, delay, clock)
 
-    async def write(self, question: str, evidence: Sequence[Evidence], emit: Emit) -> Draft:
+    async def write(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        emit: Emit,
+        *,
+        gaps: Sequence[str] = (),
+        assumptions: Sequence[str] = (),
+    ) -> Draft:
         """The next draft; its text goes to ``emit`` word by word."""
-        self.calls = (*self.calls, (question, tuple(evidence)))
+        self.calls = (*self.calls, (question, tuple(evidence), tuple(gaps), tuple(assumptions)))
         given = await self._player.play(question, evidence)
         draft = Draft(text=given) if isinstance(given, str) else given
         for piece in pieces(draft.text):

@@ -21,6 +21,7 @@ class ExtractiveGrader:
     """
 
     name = "extractive"
+    prompt_version = ""
 
     def __init__(self, embedder: str) -> None:
         """``embedder``: the name of the embedder that the evidence was retrieved with."""
@@ -35,8 +36,17 @@ class ExtractiveWriter:
     """A Writer: the best one to three sentences, word for word, each with its ``[n]`` and its quote."""
 
     name = "extractive"
+    prompt_version = ""
 
-    async def write(self, question: str, evidence: Sequence[Evidence], emit: Emit) -> Draft:
+    async def write(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        emit: Emit,
+        *,
+        gaps: Sequence[str] = (),
+        assumptions: Sequence[str] = (),
+    ) -> Draft:
         """The answer, emitted sentence by sentence; empty when the evidence holds none. Raises what ``emit`` does."""
         pieces, quotes = compose(choose(rank_sentences(question, evidence)))
         for piece in pieces:

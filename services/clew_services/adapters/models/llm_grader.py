@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew_schema.evidence import Evidence, Grade
-from clew_services.core.prompts import grading_prompt
+from clew_services.core.prompts import GRADING, grading_prompt
 from clew_services.ports import Chat
 
 
@@ -14,6 +14,7 @@ class LlmGrader:
 
     def __init__(self, chat: Chat) -> None:
         self.name = chat.name
+        self.prompt_version = GRADING.version
         self._chat = chat
 
     async def grade(self, question: str, evidence: Sequence[Evidence]) -> Grade:

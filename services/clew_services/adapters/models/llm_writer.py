@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clew_schema.evidence import Evidence
 from clew_services.adapters.models.streams import closing
 from clew_services.core.answer import Draft
-from clew_services.core.prompts import answer_prompt
+from clew_services.core.prompts import ANSWER, answer_prompt
 from clew_services.errors import ModelReplyInvalid
 from clew_services.ports import Chat, Emit, Usage
 
@@ -20,13 +20,24 @@ class LlmWriter:
 
     def __init__(self, chat: Chat) -> None:
         self.name = chat.name
+        self.prompt_version = ANSWER.version
         self._chat = chat
 
-    async def write(self, question: str, evidence: Sequence[Evidence], emit: Emit) -> Draft:
+    async def write(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        emit: Emit,
+        *,
+        gaps: Sequence[str] = (),
+        assumptions: Sequence[str] = (),
+    ) -> Draft:
         """The answer. What was emitted, joined, is its text but for whitespace around it."""
         pieces: list[str] = []
         usage = Usage(model=self.name)
-        async with closing(self._chat.stream(answer_prompt(question, evidence))) as stream:
+        async with closing(
+            self._chat.stream(answer_prompt(question, evidence, gaps=gaps, assumptions=assumptions))
+        ) as stream:
             async for piece in stream:
                 if isinstance(piece, Usage):
                     usage = piece
