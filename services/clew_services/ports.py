@@ -295,7 +295,7 @@ class Catalog(Protocol):
         ...
 
     async def drop_version(self, collection: str, document_id: str, version: str) -> None:
-        """Forget one version, its parents included."""
+        """Forget one version (``""``: all) with its parents, and the vectors that no other version uses."""
         ...
 
     async def put_parents(self, collection: str, parents: Sequence[Parent]) -> None:
@@ -312,6 +312,12 @@ class Catalog(Protocol):
 
     async def versions(self, collection: str, document_id: str) -> Sequence[DocumentInfo]:
         """Every version of a document that is known, in any state."""
+        ...
+
+    async def use_vectors(
+        self, collection: str, document_id: str, version: str, embedder: str, hashes: Sequence[str]
+    ) -> None:
+        """Note that a version uses the vectors of these content hashes; before the first of them is remembered."""
         ...
 
     async def vectors(self, embedder: str, hashes: Sequence[str]) -> Mapping[str, Sequence[float]]:

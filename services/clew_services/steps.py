@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clew_schema import topics
+from clew_services.core.chunking import Chunking
 from clew_services.core.retry import RetryPolicy
 from clew_services.handlers.agent import Observe, TextCompletion, Think
 from clew_services.handlers.document_rag import FollowRoute, PlanRetrieval
@@ -81,6 +82,7 @@ async def _ingest(parts: Parts) -> list[Step[Any]]:
         vectors=await parts.vectors(),
         embedder=await parts.embedder(),
         clock=parts.clock,
+        chunking=Chunking(sizes=parts.settings.chunk_sizes, overlaps=parts.settings.chunk_overlaps),
     )
     return [
         Step(

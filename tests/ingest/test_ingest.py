@@ -112,7 +112,7 @@ async def test_killed_between_switch_and_retirement_a_repeat_cleans_up(world: Wo
 
 async def test_leaves_that_were_lost_are_noticed_and_made_again(world: World) -> None:
     world.store.loses = True
-    with pytest.raises(RetrievalFailed, match="does not hold the"):
+    with pytest.raises(RetrievalFailed, match="holds 56 of the 60 chunks"):
         await world.take(FIRST)
     assert await world.catalog.documents("c") == []
 

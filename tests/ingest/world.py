@@ -74,7 +74,7 @@ class World:
             vectors=self.store,
             embedder=CachedEmbedder(self.model, self.catalog),
             clock=self.clock,
-            chunking=Chunking(size=50, overlap=0),
+            chunking=Chunking(sizes=(150, 100, 50), overlaps=(0, 0, 0)),
         )
 
     async def take(self, data: bytes, name: str = "a.txt", collection: str = "c") -> str:

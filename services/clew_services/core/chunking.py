@@ -1,20 +1,31 @@
-"""Cutting a document into leaves whose offsets are exact: ``chunk.text == document[chunk.start:chunk.end]``.
+"""Cutting a document into chunks of three levels whose offsets are exact: ``text == document[start:end]``.
 
-A recursive splitter: a piece that is too long is cut at the strongest boundary that it contains (blank
-line, sentence, line, clause, word), and neighbouring pieces are then joined up to the size. A boundary
-belongs to the piece before it, so a sentence keeps its full stop. Lengths are code points.
+The *cores* of the leaves (level 3) tile the document: every character that is not blank is in just one. Level 1 is
+cut first, level 2 out of its cores and level 3 out of those, each into about equal pieces at the strongest boundary
+near by. Before its core a chunk repeats what completes the thought, at most its level's overlap and never across a
+paragraph, nor across the start of its parent. So a sentence is embedded once, or twice where it joins two
+leaves. (SuperMew cuts each level out of overlapping chunks of the one above: the same sentence is then in up to
+eight leaves, which cost an embedding each and crowd other leaves out of the hits.)
+
+Equal pieces rather than full ones, because a parent takes its children's place when two of them are found: with
+sizes of 2400, 1600 and 800 most parents of both levels have two children, where full ones would leave every second
+parent with a single child that nothing could ever merge. Such a parent, in a short document say, is kept all the
+same, so that each leaf has an ancestor on both levels. Lengths are code points.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from clew_schema import ids
 from clew_schema.evidence import Evidence
+from clew_schema.limits import CHUNK_OVERLAPS, CHUNK_SIZES
+from clew_services.core.cutting import Span, cut, lead_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,16 +33,8 @@ if TYPE_CHECKING:
 PAGE_BREAK = "\f"
 """Stands between two pages of an extracted text, and nowhere else: so a span's page can be counted."""
 
-_BOUNDARIES: tuple[re.Pattern[str], ...] = (
-    re.compile(r"\n[ \t\r]*\n\s*"),
-    re.compile(r"[。！？]+[”’」』）]*"),  # these need no space after them
-    # These do: 3.14 and clew.yaml are one word. "2. Terms" and "1.12. Terms" are not cut after their number.
-    re.compile(r"(?<!\s\d)(?<!\s\d\d)(?<!\d\.\d)(?<!\d\.\d\d)[.!?]+[\"'”’)\]]*\s+"),
-    re.compile(r"[\n\f]+"),
-    re.compile(r"[，、；]"),
-    re.compile(r"\s+"),
-)
-"""Where a text may be cut, strongest first; the cut is at the end of the match."""
+_CUTS = 2
+"""Changes whenever the same text and options are cut in another way: then documents have other versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,103 +48,112 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunking:
-    """How long a leaf is and how much of its end the next one repeats, in code points.
+    """How long a chunk of level 1, 2 and 3 is at most, and how much of what is before it it may repeat.
 
-    The overlap is made of whole pieces, so it may be shorter than asked for, never longer, and nothing
-    is repeated across a paragraph that fits as a whole. Raises ValueError unless 0 <= overlap < size.
+    In code points. Raises ValueError unless sizes do not grow from level to level and 0 <= overlap < size.
     """
 
-    size: int = 800
-    overlap: int = 100
+    sizes: tuple[int, int, int] = CHUNK_SIZES
+    overlaps: tuple[int, int, int] = CHUNK_OVERLAPS
 
     def __post_init__(self) -> None:
-        if not 0 <= self.overlap < self.size:
+        if not self.sizes[0] >= self.sizes[1] >= self.sizes[2]:
             raise ValueError(
-                f"chunking needs 0 <= overlap < size, got overlap {self.overlap}, size {self.size}"
+                f"chunk sizes must not grow from level 1 to level 3, got {', '.join(map(str, self.sizes))}"
             )
+        for level, (size, overlap) in enumerate(zip(self.sizes, self.overlaps, strict=True), 1):
+            if not 0 <= overlap < size:
+                raise ValueError(
+                    f"chunks of level {level} need 0 <= overlap < size, got overlap {overlap}, size {size}"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A leaf: ``text == document[start:end]``, no blank at either end; pages from 1, 0 means none."""
+    """``document[start:end]``, no blank at either end. ``ordinal`` and ``parent`` count from 0 in their levels.
 
+    ``parent`` is -1 on level 1; ``children`` counts chunks of the level below, and is 0 for a leaf. Pages count
+    from 1; 0 means that the format has none.
+    """
+
+    level: int
     ordinal: int
     start: int
     end: int
-    text: str
-    page: int = 0
-    page_end: int = 0
+    parent: int
+    children: int
+    page: int
+    page_end: int
 
 
-def split(text: str, options: Chunking, pages: Sequence[Page] = ()) -> tuple[Chunk, ...]:
-    """The leaves of ``text`` in order, each at most ``options.size`` long; every non-blank character is in one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What all chunks of a document version have in common."""
+
+    document_id: str
+    version: str
+    filename: str
+    file_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A core on its way to a chunk, which begins at ``start``."""
+
+    core: Span
+    start: int
+    parent: int
+
+
+Levels = tuple[tuple[Chunk, ...], tuple[Chunk, ...], tuple[Chunk, ...]]
+"""The chunks of level 1, 2 and 3 of a document, each in order."""
+
+
+def split(text: str, options: Chunking, pages: Sequence[Page] = ()) -> Levels:
+    """The chunks of ``text``; no level has any for a text of blanks."""
+    whole = [_Piece(Span(0, len(text)), 0, -1)]
+    first = list(_below(text, whole, 0, options))
+    second = list(_below(text, first, 1, options))
+    third = list(_below(text, second, 2, options))
     starts = [page.start for page in pages]
 
     def page_at(offset: int) -> int:
         return pages[max(0, bisect_right(starts, offset) - 1)].number if pages else 0
 
-    spans = (_trim(text, start, end) for start, end in _join(_pieces(text, options.size), options))
-    return tuple(
-        Chunk(
-            ordinal=ordinal,
-            start=start,
-            end=end,
-            text=text[start:end],
-            page=page_at(start),
-            page_end=page_at(end - 1),
+    def chunks(level: int, pieces: Sequence[_Piece], below: Sequence[_Piece]) -> tuple[Chunk, ...]:
+        children = Counter(piece.parent for piece in below)
+        return tuple(
+            Chunk(
+                level=level,
+                ordinal=ordinal,
+                start=piece.start,
+                end=piece.core.end,
+                parent=piece.parent if level > 1 else -1,
+                children=children[ordinal],
+                page=page_at(piece.start),
+                page_end=page_at(piece.core.end - 1),
+            )
+            for ordinal, piece in enumerate(pieces)
         )
-        for ordinal, (start, end) in enumerate(_advancing(spans))
+
+    return chunks(1, first, second), chunks(2, second, third), chunks(3, third, ())
+
+
+def _below(text: str, parents: Sequence[_Piece], level: int, options: Chunking) -> Iterator[_Piece]:
+    """The pieces of the next level, in order."""
+    size, overlap = options.sizes[level], options.overlaps[level]
+    # Room for a leaf's overlap on every level: else the first leaf of a full parent could not have any.
+    cores = (
+        (n, core)
+        for n, piece in enumerate(parents)
+        for core in cut(text, piece.core, size - options.overlaps[-1])
     )
-
-
-def _pieces(text: str, size: int) -> Iterator[tuple[int, int]]:
-    """Consecutive spans that cover ``text``, none longer than ``size``; iterative, for texts of any shape."""
-    pending = [(0, len(text), 0)]
-    while pending:
-        start, end, level = pending.pop()
-        if end - start <= size:
-            if start < end:
-                yield start, end
-        elif level == len(_BOUNDARIES):
-            yield from ((cut, min(cut + size, end)) for cut in range(start, end, size))
-        else:
-            cuts = [start, *(found.end() for found in _BOUNDARIES[level].finditer(text, start, end)), end]
-            pending += [(a, b, level + 1) for a, b in zip(cuts[-2::-1], cuts[:0:-1], strict=True)]
-
-
-def _join(pieces: Iterator[tuple[int, int]], options: Chunking) -> Iterator[tuple[int, int]]:
-    """Join neighbours up to the size; the next span begins with the last pieces that fit into the overlap."""
-    held: list[tuple[int, int]] = []
-    for piece in pieces:
-        if held and piece[1] - held[0][0] > options.size:
-            end = held[-1][1]
-            yield held[0][0], end
-            while held and (end - held[0][0] > options.overlap or piece[1] - held[0][0] > options.size):
-                held.pop(0)
-        held.append(piece)
-    if held:
-        yield held[0][0], held[-1][1]
-
-
-def _advancing(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans that say something new: without their blanks, a small one may lie inside of its neighbour."""
-    kept: list[tuple[int, int]] = []
-    for start, end in spans:
-        if start >= end or (kept and end <= kept[-1][1]):
-            continue
-        while kept and start <= kept[-1][0]:
-            kept.pop()
-        kept.append((start, end))
-    return kept
-
-
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without blanks at its ends; empty when nothing is left."""
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    before = -1
+    for parent, core in cores:
+        # Not before the core of the neighbour begins, so that no chunk lies inside of another.
+        floor = max(core.start - overlap, core.end - size, parents[parent].start, before + 1)
+        yield _Piece(core, lead_in(text, core, floor), parent)
+        before = core.start
 
 
 def content_hash(text: str) -> str:
@@ -155,24 +167,28 @@ def document_id(collection: str, name: str) -> str:
 
 
 def version_of(text: str, options: Chunking, embedder: str) -> str:
-    """The version of a document: a function of all that decides its leaves and vectors, 64 bits in hexadecimal."""
-    return content_hash(f"{options.size}:{options.overlap}:{embedder}:{text}")[:16]
+    """The version of a document: a function of all that decides its chunks and vectors, 64 bits in hexadecimal."""
+    how = ":".join(map(str, chain((_CUTS,), options.sizes, options.overlaps)))
+    return content_hash(f"{how}:{embedder}:{text}")[:16]
 
 
-def leaf(chunk: Chunk, *, document: str, version: str, filename: str, file_type: str) -> Evidence:
-    """``chunk`` as evidence. Its id is a function of document, version, ordinal and content."""
-    content = content_hash(chunk.text)
+def evidence(chunk: Chunk, text: str, source: Source, parent_id: str = "") -> Evidence:
+    """``chunk`` of ``text`` as evidence. Its id is a function of document, version, level, ordinal and content."""
+    content = content_hash(text[chunk.start : chunk.end])
+    place = ids.derive(source.document_id, source.version, chunk.level, chunk.ordinal, content)
     return Evidence(
-        chunk_id=f"urn:chunk:{ids.derive(document, version, chunk.ordinal, content)}",
-        document_id=document,
-        version=version,
-        filename=filename,
-        file_type=file_type,
+        chunk_id=f"urn:chunk:{place}",
+        document_id=source.document_id,
+        version=source.version,
+        filename=source.filename,
+        file_type=source.file_type,
         page=chunk.page,
         page_end=chunk.page_end,
         start=chunk.start,
         end=chunk.end,
         ordinal=chunk.ordinal,
+        level=chunk.level,
+        parent_id=parent_id,
         content_hash=content,
-        text=chunk.text,
+        text=text[chunk.start : chunk.end],
     )

@@ -1,4 +1,4 @@
-"""Ingest: take a document in and say that it is ready."""
+"""Ingest: take a document in and say that it is ready, or remove it and say that it is gone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clew_schema import topics
 from clew_schema.documents import DocumentStatus
 from clew_schema.limits import DEFAULT_COLLECTION
 from clew_services.core.chunking import document_id
-from clew_services.errors import Unreadable
+from clew_services.errors import BadRequest, Unreadable
 from clew_services.ingest import Document
 from clew_services.runtime.outcome import Outcome, Send
 
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoadDocument:
-    """Bound to ``document-load``; sends one ``DocumentStatus``: ``ready`` or ``unchanged``."""
+    """Bound to ``document-load``; sends one ``DocumentStatus``: ``ready``, ``unchanged`` or ``deleted``."""
 
     ingester: Ingester
 
     async def __call__(self, load: DocumentLoad, tell: Tell) -> Outcome:
-        """Take the document in, telling how far it is."""
+        """Take the document in, telling how far it is; or delete it."""
+        if load.delete:
+            return Outcome(send=(Send(topics.DOCUMENT_STATUS, await self._delete(load)),))
         last = DocumentStatus()
 
         async def progress(status: DocumentStatus) -> None:
@@ -41,9 +43,22 @@ class LoadDocument:
         await self.ingester.ingest(_document(load), load.collection, progress)
         return Outcome(send=(Send(topics.DOCUMENT_STATUS, last),))
 
+    async def _delete(self, load: DocumentLoad) -> DocumentStatus:
+        if not load.document_id and not load.name.strip():
+            raise BadRequest("a deletion names its document: set `document_id` or `name`")
+        document = load.document_id or await self.ingester.named(load.collection, load.name)
+        gone = await self.ingester.delete(load.collection, document)
+        return DocumentStatus(
+            document_id=document,
+            collection=gone.collection,
+            name=gone.name,
+            version=gone.version,
+            state="deleted",
+        )
+
 
 def load_failed(load: DocumentLoad | None, error: Error) -> Send[DocumentStatus]:
-    """The news that a document was not taken in; what was ready before goes on serving."""
+    """The news that a document was not taken in, or not deleted; what was ready before a load goes on serving."""
     collection = (load.collection if load else "") or DEFAULT_COLLECTION
     name = load.name if load else ""
     status = DocumentStatus(

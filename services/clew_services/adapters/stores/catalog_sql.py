@@ -1,4 +1,4 @@
-"""The catalog in SQL: collections, documents with their versions, and vectors by content hash."""
+"""The catalog in SQL: collections, documents with their versions and parents, and vectors by content hash."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from clew_services.adapters.stores.catalog_parents import ParentTables
 from clew_services.adapters.stores.sql import SqlStore
-from clew_services.ports import CollectionInfo, DocumentInfo
+from clew_services.ports import CollectionInfo, DocumentInfo, Parent
+
+SCHEMA = 2
+"""Version of the tables; since 2 there are parents, and notes of which version uses which vectors."""
 
 HASHES_PER_QUERY = 500
 """Content hashes that one statement asks for."""
@@ -55,6 +59,7 @@ VECTORS = sa.Table(
     sa.Column("content_hash", sa.Text, primary_key=True),
     sa.Column("vector", sa.LargeBinary, nullable=False),
 )
+PARENTS = ParentTables(METADATA, VECTORS)
 
 _HASHES = sa.select(VECTORS.c.content_hash, VECTORS.c.vector).where(
     VECTORS.c.embedder == sa.bindparam("embedder"),
@@ -76,7 +81,7 @@ class SqlCatalog:
     """
 
     def __init__(self, url: str) -> None:
-        self._store = SqlStore(url, METADATA, name="catalog")
+        self._store = SqlStore(url, METADATA, name="catalog", version=SCHEMA)
         self._dialect = postgresql if self._store.dialect == "postgresql" else sqlite
 
     async def open(self) -> None:
@@ -140,10 +145,44 @@ class SqlCatalog:
         """Versions that were replaced and whose chunks may still be in the vector store."""
         return await self._documents(DOCUMENTS.c.collection == collection, DOCUMENTS.c.state == "retired")
 
+    async def versions(self, collection: str, document_id: str) -> Sequence[DocumentInfo]:
+        """Every version of a document that is known, in any state."""
+        return await self._documents(_is_document(collection, document_id))
+
     async def drop_version(self, collection: str, document_id: str, version: str) -> None:
-        """Forget one version; nothing if it is not there."""
-        this = sa.and_(_is_document(collection, document_id), DOCUMENTS.c.version == version)
-        await self._store.call(lambda c: c.execute(sa.delete(DOCUMENTS).where(this)))
+        """Forget one version, or all for ``""``: parents too, and vectors that nothing else uses."""
+        this = _is_document(collection, document_id)
+        if version:
+            this = sa.and_(this, DOCUMENTS.c.version == version)
+
+        def drop(connection: sa.Connection) -> None:
+            if document_id:
+                PARENTS.drop(connection, collection, document_id, version)
+                connection.execute(sa.delete(DOCUMENTS).where(this))
+
+        await self._store.call(drop)
+
+    async def put_parents(self, collection: str, parents: Sequence[Parent]) -> None:
+        """Write parents by chunk id; a second write of an id replaces the first."""
+        await self._store.call(lambda c: PARENTS.put(c, collection, parents))
+
+    async def parents(self, collection: str, chunk_ids: Sequence[str]) -> Mapping[str, Parent]:
+        """These parents, by chunk id; missing ones are absent."""
+        return await self._store.call(lambda c: PARENTS.read(c, collection, chunk_ids))
+
+    async def count_parents(self, collection: str, document_id: str = "", version: str = "") -> int:
+        """How many parents the collection, a document or one version of it has."""
+        return await self._store.call(lambda c: PARENTS.count(c, collection, document_id, version))
+
+    async def use_vectors(
+        self, collection: str, document_id: str, version: str, embedder: str, hashes: Sequence[str]
+    ) -> None:
+        """Note, before they are remembered, that a version uses the vectors of these content hashes."""
+        await self._store.call(
+            lambda c: PARENTS.use(
+                c, collection, document_id, version=version, embedder=embedder, hashes=hashes
+            )
+        )
 
     async def vectors(self, embedder: str, hashes: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """Vectors computed before, by content hash; missing ones are absent."""

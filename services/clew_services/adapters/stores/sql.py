@@ -228,6 +228,8 @@ class SqlStore:
         self._metadata.create_all(connection)
         if found is None:
             connection.execute(sa.insert(SCHEMA_VERSION).values(name=self._name, version=self._version))
+        elif found < self._version:
+            connection.execute(sa.update(SCHEMA_VERSION).where(of_name).values(version=self._version))
 
     def _disconnect(self) -> None:
         if self._connection is not None:
