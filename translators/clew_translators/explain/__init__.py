@@ -100,7 +100,7 @@ def tell(
     if not any(graphs):
         return None
     metadata = Metadata(
-        id=entity_uri(facts[-1], session_id, mechanism),
+        id=entity_uri(facts[-1], session_id, mechanism, (*trail, *facts[:-1])),
         root=question,
         collection=collection,
     )
@@ -112,6 +112,6 @@ def question_uri(session_id: str, mechanism: Mechanism) -> str:
     return question_of(mechanism, session_id)
 
 
-def entity_uri(fact: Fact, session_id: str, mechanism: Mechanism) -> str:
-    """The name of what ``fact`` is about; never empty."""
-    return names.entity_of(fact, question_uri(session_id, mechanism))
+def entity_uri(fact: Fact, session_id: str, mechanism: Mechanism, trail: Sequence[Fact] = ()) -> str:
+    """The name of what ``fact`` is about; never empty. ``trail`` is what the run established before it."""
+    return names.entity_of(fact, question_uri(session_id, mechanism), trail)

@@ -13,7 +13,10 @@ from datetime import UTC, datetime
 
 from clew_schema.rdf import Term, Triple, iri, literal
 from clew_translators.memo import remembered
-from clew_translators.namespaces import RDF_TYPE, XSD_BOOLEAN, XSD_DATE_TIME, XSD_DOUBLE, XSD_INTEGER
+from clew_translators.namespaces import RDF, RDF_TYPE, XSD_BOOLEAN, XSD_DATE_TIME, XSD_DOUBLE, XSD_INTEGER
+
+RDF_JSON = RDF + "JSON"
+"""The datatype of a literal that is a JSON text (RDF 1.2 Concepts, 3.5)."""
 
 _DATE_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
 _known = remembered(iri, entries=1024)  # predicates, classes, and the subjects of the step at hand
@@ -86,12 +89,17 @@ class Statements:
         if parse_time(value) is not None:
             self._rows[self._subject, predicate, value, XSD_DATE_TIME] = None
 
+    def document(self, predicate: str, value: object) -> None:
+        """An ``rdf:JSON`` literal, short form; ``value`` is anything that JSON can write."""
+        self._rows[self._subject, predicate, _document(value), RDF_JSON] = None
+
 
 def _object(text: str, datatype: str | None) -> Term:
     return iri(text) if datatype is None else literal(text, datatype=datatype)
 
 
 _text = json.JSONEncoder(ensure_ascii=False).encode
+_document = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _make_iri_json(value: str) -> str:
