@@ -1,6 +1,16 @@
 """An answer before it is published: text that cites evidence as ``[n]``."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clew_services.core.sentences import Language
+
+DISCLOSURES: Mapping[Language, str] = {"en": "Not covered by the documents: ", "zh": "文档未涉及："}
+"""How the embedded writer begins the line that names what the evidence does not cover; it cites nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from clew_schema.evidence import Evidence
     from clew_services.core.answer import Draft, Quote
 
-_MARK = re.compile(r"[\[【]\s*(\d{1,4}(?:\s*[,，、;；]\s*\d{1,4})*)\s*[\]】]")
+MARK = re.compile(r"[\[【]\s*(\d{1,4}(?:\s*[,，、;；]\s*\d{1,4})*)\s*[\]】]")
+"""A citation as it stands in a text: ``[1]``, ``[1, 2]`` or ``【1】``."""
 
 
 def cited(text: str) -> tuple[int, ...]:
     """The numbers cited in ``text``, each once, in the order of their first mention; ``[1, 2]`` cites two."""
-    numbers = (int(number) for mark in _MARK.finditer(text) for number in re.findall(r"\d+", mark[1]))
+    numbers = (int(number) for mark in MARK.finditer(text) for number in re.findall(r"\d+", mark[1]))
     return tuple(dict.fromkeys(numbers))
 
 
@@ -45,7 +46,7 @@ def unresolved(draft: Draft, evidence: Sequence[Evidence]) -> tuple[int, ...]:
 
 def disarm(text: str) -> str:
     """``text`` with its own ``[3]`` turned into ``(3)``: quoted, a source's references must not cite our evidence."""
-    return _MARK.sub(r"(\1)", text)
+    return MARK.sub(r"(\1)", text)
 
 
 def _citation(number: int, evidence: Evidence, quote: Quote | None) -> Citation:
