@@ -103,13 +103,15 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteRefused:
-    """A rewrite was asked for and the run had none left."""
+    """A rewrite was asked for and the run had none left; ``route`` is taken instead."""
 
     reason: str = "rewrite_budget_exhausted"
+    route: Route = "no_knowledge"
+    status: RetrievalStatus = "no_knowledge"
 
     def after(self, trace: Trace) -> Trace:
-        """Nothing is known, and why; the grade stays."""
-        ended = {"route": "no_knowledge", "retrieval_status": "no_knowledge"}
+        """What was decided instead, and why; the grade stays."""
+        ended = {"route": self.route, "retrieval_status": self.status}
         return trace | ended | {"evidence_reason": self.reason}
 
 
@@ -145,9 +147,13 @@ class Synthesised:
     answerability: str
     prompt: str = ""
     options: tuple[str, ...] = ()
+    renumbers_parts: bool = True
 
     def after(self, _: Trace) -> Trace:
-        """A new trace, with those of the parts in it; raises NotThisMessage when one of them is none."""
+        """A new trace, with those of the parts in it; raises NotThisMessage when one of them is none.
+
+        Unless it ``renumbers_parts``, those are raw, and show what each part saw.
+        """
         chunks = [chunk(each) for each in self.evidence]
         return _TOOL | {
             "query": self.query,
@@ -171,6 +177,8 @@ class Synthesised:
     def _sub_traces(self, chunks: list[Trace]) -> list[Trace]:
         """The parts' traces; a piece of evidence that was kept shows its new number and score in its part too."""
         parts = [None if part is None else dict(part) for part in self.part_traces]
+        if not self.renumbers_parts:
+            return [part for part in parts if part]
         for (number, place), renumbered in zip(self.origins, chunks, strict=True):
             part = parts[number]
             if part is not None:
