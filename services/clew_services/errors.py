@@ -18,6 +18,7 @@
     │   ├── ModelRefused           bad key, unknown model, content refused
     │   ├── EmbedderMismatch       the collection was made with another embedder
     │   ├── DocumentUnreadable     a file that its format's library cannot read
+    │   │   └── NoText                 it was read, and holds no text: pictures of text, or nothing
     │   ├── StoreIncompatible      tables or rows that a newer Clew wrote
     │   └── TooLarge               an effect that no broker would carry
     └── Transient              may pass by itself: retried with growing delay, then kept as a dead letter
@@ -137,6 +138,12 @@ class DocumentUnreadable(Defect):
 
     type = "document-unreadable"
     callers_fault = True
+
+
+class NoText(DocumentUnreadable):
+    """The file was read, and there is no text in it: its pages are pictures, or it is empty."""
+
+    type = "no-text"
 
 
 class StoreIncompatible(Defect):

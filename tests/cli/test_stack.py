@@ -104,7 +104,7 @@ def test_nothing_to_take_in(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     said = shell.run("ingest", tmp_path)
     assert said.code == 2
-    assert ".txt, .md, .html, .htm and .pdf" in said.err
+    assert ".txt, .md, .html, .csv, .tsv, .pdf" in said.err
     said = shell.run("ingest", tmp_path / "missing")
     assert said.code == 2
     assert "missing" in said.err

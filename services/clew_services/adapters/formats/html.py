@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from clew_services.adapters.formats.table import lines
 from clew_services.errors import DocumentUnreadable
 
 _NOT_READ = "button canvas form head iframe math nav noscript object script select style svg template"
@@ -19,6 +20,15 @@ _BLOCKS = frozenset(_SET_APART.split())
 _LOOSE = _BLOCKS - {"li", "tr", "dd", "dt", "thead", "tbody", "tfoot"}
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _SPACE = re.compile(r"\s+")
+# In XHTML an element may close itself; read as HTML, one of these would then take in the rest of the page.
+_CLOSED = re.compile(rf"<((?:{_NOT_READ.replace(' ', '|')}|title|textarea)\b[^<>]*)/>", re.IGNORECASE)
+_XHTML = re.compile(r"\s*<\?xml|[^>]*<html[^>]+http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
+
+LEAST_SHARE = 0.22
+"""Of the page's text, to be in ``main`` or ``article``, for that to be the page (SuperMew's figure)."""
+
+LONGEST_CELL = 500
+"""Characters in a cell of a table of data; with longer ones a table is there for the layout."""
 
 
 @dataclass(slots=True)
@@ -46,9 +56,12 @@ class _Page:
 def read_html(name: str, text: str) -> tuple[str, str]:
     """The title ("" if none) and the readable text. Blocks are set apart by blank lines, list items by lines.
 
-    Menus, forms, scripts and the like are left out; if the page has one ``main`` or ``article``, only
-    that is read. Raises DocumentUnreadable when the parser finds no element at all.
+    Menus, forms, scripts and the like are left out; if the page has one ``main`` or ``article`` that holds a fair share
+    of its text, only that is read. A table of data is lines (see :mod:`table`); one that only arranges the page is
+    text like any other. Raises DocumentUnreadable when the parser finds no element at all.
     """
+    if _XHTML.match(text[:2000]):
+        text = _CLOSED.sub(lambda found: f"<{found[1]}></{found[1].split()[0]}>", text)
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
         root = etree.fromstring(text.encode("utf-8", "replace"), parser)
@@ -56,16 +69,24 @@ def read_html(name: str, text: str) -> tuple[str, str]:
         raise DocumentUnreadable(f"{name}: not readable as HTML ({error}).") from error
     if root is None:
         raise DocumentUnreadable(f"{name}: not readable as HTML (no element in it).")
-    title = root.find(".//title")
-    return _SPACE.sub(" ", (title.text or "") if title is not None else "").strip(), _linear(_body(root))
+    found = root.find(".//title")
+    title = _SPACE.sub(" ", (found.text or "") if found is not None else "").strip()
+    etree.strip_elements(root, *_UNREAD, with_tail=False)
+    return title, _linear(_body(root))
 
 
 def _body(root: etree._Element) -> etree._Element:
-    for path in (".//main", ".//article", ".//body"):
+    bodies = root.findall(".//body")
+    body = bodies[0] if len(bodies) == 1 else root
+    for path in (".//main", ".//article"):
         found = root.findall(path)
-        if len(found) == 1 and "".join(map(str, found[0].itertext())).strip():
+        if len(found) == 1 and _length(found[0]) > LEAST_SHARE * _length(body):
             return found[0]
-    return root
+    return body
+
+
+def _length(element: etree._Element) -> int:
+    return len("".join("".join(map(str, element.itertext())).split()))
 
 
 def _linear(root: etree._Element) -> str:
@@ -73,11 +94,15 @@ def _linear(root: etree._Element) -> str:
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
         tag = str(element.tag)
-        if event == "start" and tag in _UNREAD:
-            walk.skip_subtree()
-        elif event == "start":
+        if event == "start":
             _open(page, tag)
-            page.add(element.text or "")
+            if tag == "table" and (table := _table(element)):
+                page.verbatim += 1
+                page.add(table)
+                page.verbatim -= 1
+                walk.skip_subtree()
+            else:
+                page.add(element.text or "")
         if event == "end":
             _close(page, tag)
             if element is not root:
@@ -103,3 +128,19 @@ def _close(page: _Page, tag: str) -> None:
         page.separate("\n\n" if tag in _LOOSE else "\n")
     elif tag in {"td", "th"}:
         page.add(" ")
+
+
+def _table(table: etree._Element) -> str:
+    """A table of data as lines; "" for one that arranges the page: it has a table in it, one column, or long cells."""
+    if table.find(".//table") is not None:
+        return ""
+    rows = [[cell for cell in row if cell.tag in {"td", "th"}] for row in table.iter("tr")]
+    texts = [[_linear(cell) for cell in row] for row in rows]
+    if max(map(len, texts), default=0) < 2 or max(len(text) for row in texts for text in row) > LONGEST_CELL:
+        return ""
+    heads = [[cell.tag == "th" for cell in row] for row in rows if row]
+    spans = any(cell.get(span, "1") != "1" for row in rows for cell in row for span in ("colspan", "rowspan"))
+    head = False if spans else all(heads[0]) or (False if any(map(any, heads)) else None)
+    caption = table.find("caption")
+    told = [_linear(caption)] if caption is not None else []
+    return "\n".join([*told, *lines(texts, head=head, least=3)])
