@@ -94,7 +94,9 @@ class World:
         )
         self.consumer = self.new_consumer()
 
-    def new_consumer(self) -> Consumer:
+    def new_consumer(self, processor: Processor | None = None) -> Consumer:
+        """Another process's consumer of the step, in effect; with a ``processor`` it shares nothing but the stores."""
+
         async def handle(query: DocumentRagQuery) -> Outcome:
             self.asked.append(query)
             return await self.handler(query) if self.handler else answered(query)
@@ -107,7 +109,7 @@ class World:
             caller=DocumentRagCaller(),
             width=self.width,
         )
-        return Consumer(step, self.processor, self.brake)
+        return Consumer(step, processor or self.processor, self.brake)
 
     async def __aenter__(self) -> Self:
         await self.consumer.start()
