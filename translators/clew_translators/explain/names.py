@@ -28,6 +28,7 @@ from clew_schema.facts import (
     ToolObserved,
 )
 from clew_translators import uris
+from clew_translators.memo import remembered
 from clew_translators.namespaces import CLEW
 
 if TYPE_CHECKING:
@@ -274,5 +275,12 @@ def safe_iri(text: str) -> str:
 
     A caller's text comes this way into a trace, and one bad name would cost the run its whole batch.
     """
+    return _safe_iri(text)
+
+
+def _made_safe(text: str) -> str:
     escaped = _ESCAPE.sub(lambda found: quote(found.group(), safe=""), text)
     return escaped if _URI.fullmatch(escaped) else ""
+
+
+_safe_iri = remembered(_made_safe, entries=1024)  # a chunk and its document are named by several statements

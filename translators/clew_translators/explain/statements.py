@@ -44,9 +44,13 @@ class Statements:
 
     def json(self) -> list[str]:
         """What was said, each statement as the wire has it: long form, every field written."""
-        tail = f',"g":{_text(self._graph)}}}'
+        tail = f'"g":{_text(self._graph)}}}'
+        names = _Names()
+        literals = _Literals()
         return [
-            f'{{"s":{_iri_json(subject)},"p":{_iri_json(predicate)},"o":{_object_json(text, datatype)}{tail}'
+            f'{{"s":{names[subject]},"p":{names[predicate]},"o":{names[text]},{tail}'
+            if datatype is None
+            else f'{{"s":{names[subject]},"p":{names[predicate]},"o":{_LITERAL}{_text(text)}{literals[datatype]},{tail}'
             for subject, predicate, text, datatype in self._rows
         ]
 
@@ -98,24 +102,27 @@ def _object(text: str, datatype: str | None) -> Term:
     return iri(text) if datatype is None else literal(text, datatype=datatype)
 
 
-_text = json.JSONEncoder(ensure_ascii=False).encode
+_text = json.encoder.encode_basestring  # what JSONEncoder(ensure_ascii=False) writes a string with
 _document = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_LITERAL = '{"type":"l","iri":"","id":"","value":'
 
 
-def _make_iri_json(value: str) -> str:
-    return f'{{"type":"i","iri":{_text(value)},"id":"","value":"","datatype":"","language":"","triple":null}}'
+class _Names(dict[str, str]):
+    """The names of one batch as JSON, each made once: subjects and predicates come many times over."""
+
+    def __missing__(self, value: str) -> str:
+        made = f'{{"type":"i","iri":{_text(value)},"id":"","value":"","datatype":"","language":"","triple":null}}'
+        self[value] = made
+        return made
 
 
-_iri_json = remembered(_make_iri_json, entries=4096)  # the same ones, each many times over
+class _Literals(dict[str, str]):
+    """What follows the text of a literal, by its datatype."""
 
-
-def _object_json(text: str, datatype: str | None) -> str:
-    if datatype is None:
-        return _iri_json(text)
-    return (
-        f'{{"type":"l","iri":"","id":"","value":{_text(text)},"datatype":"{datatype}",'
-        '"language":"","triple":null}'
-    )
+    def __missing__(self, datatype: str) -> str:
+        made = f',"datatype":"{datatype}","language":"","triple":null}}'
+        self[datatype] = made
+        return made
 
 
 def parse_time(value: str) -> datetime | None:
