@@ -24,10 +24,13 @@ from clew_services.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clew_schema.agent import AgentRequest
-    from clew_schema.base import RunMessage
     from clew_schema.errors import Error
-    from clew_schema.retrieval import DocumentRagQuery
+    from clew_schema.rdf import Triple
+    from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
+    from clew_services.cli.telling import Telling
     from clew_services.settings import Settings
 
 QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.")]
@@ -64,9 +67,7 @@ def ask(
         streaming=True,
         session_id=utf8(session) or str(uuid4()),
     )
-    settings = load(data)
-    error = start(_ask_json(settings, query, timeout) if json else _ask(settings, query, timeout, explain))
-    _end(error, query, json=json, data=data)
+    converse(load(data), query, query.session_id, timeout=timeout, explain=explain, json=json, data=data)
 
 
 def agent(
@@ -87,13 +88,54 @@ def agent(
         session_id=utf8(session) or str(uuid4()),
     )
     error = start(_agent(load(data), request, timeout, json=json))
-    _end(error, request, json=json, data=data)
+    _end(error, request.session_id, request.collection, json=json, data=data)
 
 
-def _end(error: Error | None, asked: RunMessage, *, json: bool, data: Path | None) -> None:
+def converse(
+    settings: Settings,
+    query: DocumentRagQuery,
+    session_id: str,
+    *,
+    timeout: float,
+    explain: bool = False,
+    json: bool = False,
+    data: Path | None = None,
+    before: Sequence[Triple] = (),
+) -> None:
+    """Ask ``query`` and tell what comes; who sits at a terminal is offered to answer what the run asks back.
+
+    ``session_id`` names the run, and ``before`` is its trace so far. An error ends the process with 1.
+    """
+    from clew_services.cli.pause import tell_pause, typed_answer
+    from clew_services.cli.telling import Telling
+
+    if json:
+        error = start(_ask_json(settings, query, timeout))
+        _end(error, session_id, query.collection, json=True, data=data)
+        return
+    told = Telling(err, out)
+    told.recall(before)
+    body = start(_ask(settings, query, timeout, told))
+    while body.ticket:
+        tell_pause(body, data)
+        answer = typed_answer(body.options)
+        if not answer:
+            break
+        reply = query.model_copy(update={"ticket": body.ticket, "answer": answer, "cancel": False})
+        body = start(_ask(settings, reply, timeout, told))
+    if explain and told.triples:
+        from clew_services.cli.trace_view import render
+        from clew_translators.trace import read_trace
+
+        out.print()
+        out.print(render(read_trace(told.triples)))
+    _end(body.error, session_id, query.collection, json=False, data=data)
+
+
+def _end(error: Error | None, session_id: str, collection: str, *, json: bool, data: Path | None) -> None:
     """How to see it again, and the error, which ends the process with 1; JSON has told all that already."""
     if not json:
-        _where(asked.session_id, asked.collection, data)
+        _where(session_id, collection, data)
     if error is not None:
         if not json:
             tell_error(error.type, error.message)
@@ -111,20 +153,13 @@ async def _ask_json(settings: Settings, query: DocumentRagQuery, timeout: float)
     return error
 
 
-async def _ask(settings: Settings, query: DocumentRagQuery, timeout: float, explain: bool) -> Error | None:
+async def _ask(
+    settings: Settings, query: DocumentRagQuery, timeout: float, told: Telling
+) -> DocumentRagResponse:
     from clew_services.cli.connect import client_of
-    from clew_services.cli.telling import Telling
 
-    told = Telling(err, out)
     async with client_of(settings) as client:
-        body = await told.follow(client, query, timeout=timeout)
-    if explain and told.triples:
-        from clew_services.cli.trace_view import render
-        from clew_translators.trace import read_trace
-
-        out.print()
-        out.print(render(read_trace(told.triples)))
-    return body.error
+        return await told.follow(client, query, timeout=timeout)
 
 
 async def _agent(settings: Settings, request: AgentRequest, timeout: float, *, json: bool) -> Error | None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clew_services.cli import ask, dead, demo, doctor, evaluate, ingest, run, topics, trace
+from clew_services.cli import ask, dead, demo, doctor, evaluate, ingest, run, ticket, topics, trace
 from clew_services.cli.common import out, prepare_streams
 
 

@@ -14,12 +14,15 @@ from clew_services.cli.common import say
 from clew_services.cli.trace_view import clipped, one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from rich.console import Console
 
     from clew_schema.evidence import Citation
     from clew_schema.rdf import Triple
     from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
     from clew_services.client import Client
+    from clew_translators.trace_tree import Step
 
 QUOTE = 240
 """Characters of a quote that are shown; the trace and ``--json`` have all of them."""
@@ -39,11 +42,17 @@ class Telling:
         self._text = ""
         self._line = Line(answer)
 
+    def recall(self, triples: Iterable[Triple]) -> None:
+        """What a run did before it paused: known from now on, and not told again."""
+        self.triples += triples
+        self._shown = len(self._known())
+
     async def follow(
         self, client: Client, query: DocumentRagQuery, *, timeout: float = 120.0
     ) -> DocumentRagResponse:
         """Ask ``query`` and tell until it ends; its last response, whose error is not told. Raises as ``ask`` does."""
         self._began = time.monotonic()
+        self._text = self._stream = ""
         async for heard in client.ask(query, timeout=timeout):
             body = heard.body
             if body.message_type == "explain":
@@ -56,17 +65,20 @@ class Telling:
         raise AssertionError("unreachable: a call ends with its last response")
 
     def _explained(self, body: DocumentRagResponse) -> None:
-        from clew_translators.trace import TraceUnreadable, read_trace
-
         self.triples += body.explain_triples
-        try:
-            steps = read_trace(self.triples).steps
-        except TraceUnreadable:
-            return  # more of it will come
+        steps = self._known()
         for step in steps[self._shown :]:
             if step.kind not in {"answer", "failure"}:
                 self._step(step.title)
         self._shown = len(steps)
+
+    def _known(self) -> Sequence[Step]:
+        from clew_translators.trace import TraceUnreadable, read_trace
+
+        try:
+            return read_trace(self.triples).steps
+        except TraceUnreadable:
+            return ()  # more of it will come
 
     def _step(self, title: str) -> None:
         """A line with the seconds since the question was asked."""
@@ -91,10 +103,22 @@ class Telling:
         if body.response and body.response.strip() != self._text.strip():
             self._line.write(body.response)
             self._line.end()
-        for option in body.options:
-            say(self._answer, f"  • {one_line(option)}")
+        for number, option in enumerate(body.options, 1):
+            say(self._answer, f"  {number}. {one_line(option)}")
         for citation in body.citations:
             self._cited(citation)
+        self._checked(body)
+
+    def _checked(self, body: DocumentRagResponse) -> None:
+        """Sentences that their citations do not support, if there are any."""
+        text = body.response or ""
+        doubtful = [check for check in body.checks if check.verdict != "supported"]
+        for check in doubtful:
+            instead = f", but [{check.better}] does" if check.better else ""
+            sentence = clipped(text[check.start : check.end], QUOTE)
+            say(self._answer, (f"  [{check.number}] does not support{instead}: ", "yellow"), f"“{sentence}”")
+        if doubtful and body.coverage is not None:
+            say(self._answer, (f"  citations support {body.coverage:.0%} of the sentences", "dim"))
 
     def _cited(self, citation: Citation) -> None:
         page = f", page {citation.page}" if citation.page else ""
