@@ -1,41 +1,83 @@
 """Laws of the splitter, on generated texts, and its choices, on texts that show them."""
 
+from collections import Counter
 from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from clew_schema.limits import CHUNK_OVERLAPS, CHUNK_SIZES
 from clew_services.core import chunking
-from clew_services.core.chunking import Chunking, Page, split
+from clew_services.core.chunking import Chunk, Chunking, Page, Source, split
 
-texts = st.text(alphabet=st.sampled_from("ab。！.? \n\f，、;”é中\U0001f9f6\u3000"), max_size=300)
+texts = st.text(alphabet=st.sampled_from("ab。！.? \n\f，、;#”é中\U0001f9f6\u3000"), max_size=300)
+SOURCE = Source(document_id="urn:document:d", version="v", filename="f", file_type="text/plain")
 
 
 @st.composite
 def options(draw: st.DrawFn) -> Chunking:
-    size = draw(st.integers(1, 60))
-    return Chunking(size=size, overlap=draw(st.integers(0, size - 1)))
+    third, second, first = sorted(draw(st.tuples(*[st.integers(1, 60)] * 3)))
+    overlaps = [draw(st.integers(0, size - 1)) for size in (first, second, third)]
+    return Chunking(sizes=(first, second, third), overlaps=(overlaps[0], overlaps[1], overlaps[2]))
+
+
+def leaves(text: str, size: int, overlap: int = 0) -> list[str]:
+    """The leaves of a text whose parents are large enough to hold it whole."""
+    chosen = Chunking(sizes=(1000, 1000, size), overlaps=(0, 0, overlap))
+    return [text[chunk.start : chunk.end] for chunk in split(text, chosen)[2]]
+
+
+def black(text: str) -> set[int]:
+    return {at for at, char in enumerate(text) if not char.isspace()}
 
 
 @given(texts, options())
-@example(";;、、 ;;", Chunking(size=2, overlap=1))
-@example(";;;; 、;", Chunking(size=2, overlap=1))
-def test_laws(text: str, chosen: Chunking) -> None:
-    chunks = split(text, chosen)
+@example(";;、、 ;;", Chunking(sizes=(2, 2, 2), overlaps=(1, 1, 1)))
+@example("a. b. c. d. e.", Chunking(sizes=(60, 20, 6), overlaps=(5, 5, 5)))
+def test_laws_of_each_level(text: str, chosen: Chunking) -> None:
+    levels = split(text, chosen)
 
-    assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
-    for chunk in chunks:
-        assert chunk.text == text[chunk.start : chunk.end]
-        assert 0 < len(chunk.text) <= chosen.size
-        assert chunk.text == chunk.text.strip()
-    covered = {at for chunk in chunks for at in range(chunk.start, chunk.end)}
-    assert {at for at, char in enumerate(text) if not char.isspace()} <= covered
-    for before, after in pairwise(chunks):
-        assert before.start < after.start
-        assert before.end < after.end
-        assert before.end - after.start <= chosen.overlap
-    assert split(text, chosen) == chunks
+    for number, (chunks, size, overlap) in enumerate(
+        zip(levels, chosen.sizes, chosen.overlaps, strict=True), 1
+    ):
+        assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
+        assert {chunk.level for chunk in chunks} <= {number}
+        for chunk in chunks:
+            said = text[chunk.start : chunk.end]
+            assert 0 < len(said) <= size
+            assert said == said.strip()
+        covered = {at for chunk in chunks for at in range(chunk.start, chunk.end)}
+        assert black(text) <= covered
+        for before, after in pairwise(chunks):
+            assert before.start < after.start
+            assert before.end < after.end
+            assert before.end - after.start <= overlap
+    assert split(text, chosen) == levels
+
+
+@given(texts, options())
+def test_each_chunk_lies_in_its_parent_and_is_counted_there(text: str, chosen: Chunking) -> None:
+    first, second, third = split(text, chosen)
+
+    for parents, children in ((first, second), (second, third)):
+        for child in children:
+            parent = parents[child.parent]
+            assert parent.start <= child.start < child.end <= parent.end
+        counted = Counter(child.parent for child in children)
+        assert [parent.children for parent in parents] == [counted[parent.ordinal] for parent in parents]
+        assert all(parent.children for parent in parents)
+    assert {chunk.parent for chunk in first} <= {-1}
+    assert {chunk.children for chunk in third} <= {0}
+
+
+@given(texts, options())
+def test_ids_are_unique_and_texts_exact(text: str, chosen: Chunking) -> None:
+    made = [chunking.evidence(chunk, text, SOURCE) for level in split(text, chosen) for chunk in level]
+
+    assert len({each.chunk_id for each in made}) == len(made)
+    for each in made:
+        assert each.text == text[each.start : each.end]
 
 
 @given(st.lists(st.text(alphabet="ab. \n", max_size=40), min_size=1, max_size=8), options())
@@ -46,14 +88,18 @@ def test_pages_are_those_of_the_first_and_last_character(parts: list[str], chose
         start += len(part) + 1
     text = chunking.PAGE_BREAK.join(parts)
 
-    for chunk in split(text, chosen, pages):
-        assert chunk.page == 1 + text[: chunk.start].count("\f")
-        assert chunk.page_end == 1 + text[: chunk.end].count("\f")
+    for level in split(text, chosen, pages):
+        for chunk in level:
+            assert chunk.page == 1 + text[: chunk.start].count("\f")
+            assert chunk.page_end == 1 + text[: chunk.end].count("\f")
 
 
-def test_a_text_without_pages_has_page_zero() -> None:
-    (chunk,) = split("One.", Chunking())
-    assert (chunk.page, chunk.page_end) == (0, 0)
+def test_a_short_text_is_one_chunk_on_each_level() -> None:
+    assert split(" One. ", Chunking()) == tuple(
+        (Chunk(level=level, ordinal=0, start=1, end=5, parent=parent, children=children, page=0, page_end=0),)
+        for level, parent, children in ((1, -1, 1), (2, 0, 1), (3, 0, 0))
+    )
+    assert split("  \n \f ", Chunking()) == split("", Chunking()) == ((), (), ())
 
 
 @pytest.mark.parametrize(
@@ -63,57 +109,108 @@ def test_a_text_without_pages_has_page_zero() -> None:
         ("他来了。她走了。", 4, ["他来了。", "她走了。"]),
         ("他说：“好。”她走了。", 7, ["他说：“好。”", "她走了。"]),
         ("First para.\n\nSecond para, longer.", 22, ["First para.", "Second para, longer."]),
-        ("Pi is 3.14159 about", 14, ["Pi is 3.14159", "about"]),
+        (
+            "Some words. More.\n# Head\n\nIts text here.",
+            28,
+            ["Some words. More.", "# Head\n\nIts text here."],
+        ),
+        ("Pi is 3.14159 about", 14, ["Pi is", "3.14159 about"]),
+        ("a long, winded clause", 15, ["a long,", "winded clause"]),
         (
             "They end. 2. Terms of it.\n1.12. More of it.",
             18,
             ["They end.", "2. Terms of it.", "1.12. More of it."],
         ),
+        ("Aa b. Cc dd ee ff gg hh.", 20, ["Aa b.", "Cc dd ee ff gg hh."]),  # sentences before equal lengths
+        ("One...... Two", 9, ["One......", "Two"]),
         ("abcdefgh", 3, ["abc", "def", "gh"]),
-        ("  \n \f ", 3, []),
-        ("", 3, []),
+        ("abcdefgh", 6, ["abcd", "efgh"]),
     ],
 )
 def test_where_it_cuts(text: str, size: int, expected: list[str]) -> None:
-    assert [chunk.text for chunk in split(text, Chunking(size=size, overlap=0))] == expected
+    assert leaves(text, size) == expected
 
 
-def test_the_overlap_is_whole_sentences() -> None:
-    chunks = split("Aa bb. Cc dd. Ee ff. Gg hh.", Chunking(size=21, overlap=8))
-    assert [chunk.text for chunk in chunks] == ["Aa bb. Cc dd. Ee ff.", "Ee ff. Gg hh."]
+@pytest.mark.parametrize(
+    ("text", "size", "overlap", "expected"),
+    [
+        ("Aa bb. Cc dd. Ee ff. Gg hh.", 22, 8, ["Aa bb. Cc dd.", "Cc dd. Ee ff. Gg hh."]),
+        ("Aa bb. Cc dd.\n\nEe ff. Gg hh.", 22, 8, ["Aa bb. Cc dd.", "Ee ff. Gg hh."]),  # across no paragraph
+        ("Aa bb cc. Dd ee ff.", 15, 5, ["Aa bb cc.", "Dd ee ff."]),  # no whole sentence fits
+        ("ab cd ef gh ij kl mn", 14, 4, ["ab cd ef", "ef gh ij", "ij kl mn"]),  # a part, where one was cut
+        ("abcdefghij", 6, 2, ["abcd", "cdefg", "fghij"]),
+    ],
+)
+def test_what_is_repeated(text: str, size: int, overlap: int, expected: list[str]) -> None:
+    assert leaves(text, size, overlap) == expected
 
 
-def test_a_long_document_without_any_boundary_is_cut_without_recursion() -> None:
-    assert len(split("x" * 100_000, Chunking(size=10, overlap=0))) == 10_000
+def test_prose_makes_parents_with_children_that_can_be_merged_and_hardly_repeats_itself() -> None:
+    paragraph = "".join(f"Sentence {n} says something about the penguins of the south. " for n in range(9))
+    text = "\n\n".join([paragraph.strip()] * 60)
+    first, second, third = split(text, Chunking())
+
+    assert (CHUNK_SIZES, CHUNK_OVERLAPS) == ((2400, 1600, 800), (400, 200, 100))
+    several = [sum(parent.children > 1 for parent in level) / len(level) for level in (first, second)]
+    assert min(several) >= 0.9
+    assert sum(chunk.end - chunk.start for chunk in third) <= 1.1 * len(text)
 
 
-@pytest.mark.parametrize(("size", "overlap"), [(0, 0), (10, 10), (10, -1)])
-def test_impossible_options_are_refused(size: int, overlap: int) -> None:
-    with pytest.raises(ValueError, match="0 <= overlap < size"):
-        Chunking(size=size, overlap=overlap)
+@pytest.mark.parametrize("text", ["x" * 10**6, "." * 10**6, " " * 10**6 + "x", "a\n \n" * 250_000])
+def test_a_long_document_of_any_shape_is_cut_to_its_end(text: str) -> None:
+    """Neither recursion nor time grows with it: what took the square of its length would not end here."""
+    third = split(text, Chunking())[2]
+    assert (third[0].start, third[-1].end) == (len(text) - len(text.lstrip()), len(text.rstrip()))
+    assert all(after.start <= before.end + 3 for before, after in pairwise(third))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "overlaps", "said"),
+    [
+        ((0, 0, 0), (0, 0, 0), "level 1 need 0 <= overlap < size"),
+        ((10, 10, 10), (0, 10, 0), "level 2 need 0 <= overlap < size, got overlap 10, size 10"),
+        ((10, 10, 10), (0, 0, -1), "level 3 need"),
+        ((10, 20, 5), (0, 0, 0), "must not grow from level 1 to level 3, got 10, 20, 5"),
+    ],
+)
+def test_impossible_options_are_refused(
+    sizes: tuple[int, int, int], overlaps: tuple[int, int, int], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        Chunking(sizes=sizes, overlaps=overlaps)
 
 
 def test_ids_depend_on_what_they_name_and_on_nothing_else() -> None:
-    first, second = split("Same text. Same text.", Chunking(size=11, overlap=0))
-    where = {"document": "urn:document:d", "version": "v", "filename": "f", "file_type": "text/plain"}
-    one = chunking.leaf(first, **where)
+    text = "Same text. Same text."
+    levels = split(text, Chunking(sizes=(11, 11, 11), overlaps=(0, 0, 0)))
+    first, second = levels[2]
+    one = chunking.evidence(first, text, SOURCE, "urn:chunk:above")
 
-    assert one == chunking.leaf(first, **where)
+    assert one == chunking.evidence(first, text, SOURCE, "urn:chunk:above")
+    assert (one.level, one.parent_id, one.ordinal) == (3, "urn:chunk:above", 0)
     assert one.chunk_id.startswith("urn:chunk:")
-    assert one.content_hash == chunking.leaf(second, **where).content_hash  # equal text ...
-    assert one.chunk_id != chunking.leaf(second, **where).chunk_id  # ... at another place
-    assert one.chunk_id != chunking.leaf(first, **{**where, "version": "w"}).chunk_id
-    assert one.chunk_id != chunking.leaf(first, **{**where, "document": "urn:document:e"}).chunk_id
+    other = chunking.evidence(second, text, SOURCE)
+    assert one.content_hash == other.content_hash  # equal text ...
+    assert one.chunk_id != other.chunk_id  # ... at another place
+    above = chunking.evidence(levels[1][0], text, SOURCE)
+    assert above.content_hash == one.content_hash  # ... and on another level
+    assert one.chunk_id != above.chunk_id
+    for changed in (
+        Source(document_id="urn:document:d", version="w", filename="f", file_type="text/plain"),
+        Source(document_id="urn:document:e", version="v", filename="f", file_type="text/plain"),
+    ):
+        assert one.chunk_id != chunking.evidence(first, text, changed).chunk_id
 
 
 def test_the_version_changes_with_text_options_and_embedder() -> None:
-    options = Chunking()
-    versions = {
-        chunking.version_of("a", options, "e"),
-        chunking.version_of("b", options, "e"),
-        chunking.version_of("a", Chunking(size=700), "e"),
-        chunking.version_of("a", options, "f"),
-    }
-    assert len(versions) == 4
-    assert chunking.version_of("a", Chunking(), "e") in versions
+    versions = [
+        chunking.version_of("a", Chunking(), "e"),
+        chunking.version_of("b", Chunking(), "e"),
+        chunking.version_of("a", Chunking(sizes=(2500, 1600, 800)), "e"),
+        chunking.version_of("a", Chunking(sizes=(2400, 1600, 700)), "e"),
+        chunking.version_of("a", Chunking(overlaps=(400, 100, 100)), "e"),
+        chunking.version_of("a", Chunking(), "f"),
+    ]
+    assert len(set(versions)) == len(versions)
+    assert chunking.version_of("a", Chunking(), "e") == versions[0]
     assert chunking.document_id("c", "n") != chunking.document_id("cn", "")

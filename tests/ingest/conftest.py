@@ -4,13 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from clew_services.adapters.stores.catalog_sql import SqlCatalog
-from tests.ingest.world import World
+from tests.ingest.world import Shelf, World
 
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    catalog = SqlCatalog("sqlite://")
+    catalog = Shelf()
     await catalog.open()
     yield World(catalog)
     await catalog.close()

@@ -7,6 +7,7 @@ from typing import Any
 from clew_schema import topics
 from clew_schema.base import Message
 from clew_schema.documents import DocumentStatus
+from clew_schema.evidence import Evidence
 from clew_schema.topics import Topic
 from clew_services.adapters.models.embedder_cached import CachedEmbedder
 from clew_services.adapters.models.embedder_hashing import HashingEmbedder
@@ -14,7 +15,7 @@ from clew_services.adapters.stores.catalog_sql import SqlCatalog
 from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.core.chunking import Chunking, document_id
 from clew_services.ingest import Document, Ingester
-from clew_services.ports import Hits, Leaf
+from clew_services.ports import Hits, Leaf, Parent
 from clew_services.runtime.clock import ManualClock
 
 FIRST = "".join(f"Sentence {n} is about penguins. " for n in range(60)).encode()
@@ -37,8 +38,31 @@ class Killed(BaseException):
     """The process ends here: nothing may catch it."""
 
 
+class Shelf(SqlCatalog):
+    """Dies at the ``dies_at``-th call that writes parents or drops a version, or silently loses parents."""
+
+    def __init__(self) -> None:
+        super().__init__("sqlite://")
+        self.writes = 0
+        self.dies_at = 0
+        self.loses = False
+
+    async def put_parents(self, collection: str, parents: Sequence[Parent]) -> None:
+        self._write()
+        await super().put_parents(collection, parents[1:] if self.loses else parents)
+
+    async def drop_version(self, collection: str, document_id: str, version: str) -> None:
+        self._write()
+        await super().drop_version(collection, document_id, version)
+
+    def _write(self) -> None:
+        self.writes += 1
+        if self.writes == self.dies_at:
+            raise Killed
+
+
 class Store(MemoryVectors):
-    """Dies at the ``dies_at``-th write, or silently loses a leaf of every write."""
+    """Dies at the ``dies_at``-th write, or silently loses a leaf of every write, or keeps what is deleted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,6 +70,7 @@ class Store(MemoryVectors):
         self.dies_at = 0
         self.dies_at_delete = False
         self.loses = False
+        self.keeps = False
 
     async def upsert(self, collection: str, leaves: Sequence[Leaf]) -> None:
         self.writes += 1
@@ -56,12 +81,13 @@ class Store(MemoryVectors):
     async def delete(self, collection: str, document_id: str, *, version: str = "") -> None:
         if self.dies_at_delete:
             raise Killed
-        await super().delete(collection, document_id, version=version)
+        if not self.keeps:
+            await super().delete(collection, document_id, version=version)
 
 
 @dataclass
 class World:
-    catalog: SqlCatalog
+    catalog: Shelf
     store: Store = field(default_factory=Store)
     model: Counting = field(default_factory=Counting)
     clock: ManualClock = field(default_factory=ManualClock)
@@ -98,6 +124,14 @@ class World:
         info = await self.catalog.document("c", document_id("c", name))
         assert info is not None
         return info.version
+
+    async def take_out(self, name: str = "a.txt", collection: str = "c") -> None:
+        await self.ingester.delete(collection, await self.ingester.named(collection, name))
+
+    async def evidence(self) -> list[Evidence]:
+        """Every leaf of the collection."""
+        hits = await self.store.search("c", vector=await self.model.query("x"), text="x", limit=1000)
+        return sorted(hits.dense, key=lambda evidence: (evidence.document_id, evidence.ordinal))
 
     async def versions_found(self) -> set[str]:
         vector = await self.model.query("sentence penguins patents")

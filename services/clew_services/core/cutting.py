@@ -90,11 +90,12 @@ def _boundary(text: str, start: int, end: int, size: int) -> tuple[int, int]:
     target = start + -(-(end - start) // count)
     near = (max(start + 1, target - size // 5), min(start + size, target + size // 5))
     anywhere = (start + 1 + size // 4, start + size)
-    # A sentence is cut only where none ends for three quarters of the size.
+    # A sentence is cut only where none ends for three quarters of the size, a word only where no word does.
     for (low, high), strengths in (
         (near, range(SENTENCE + 1)),
         (anywhere, range(SENTENCE + 1)),
         (near, range(SENTENCE + 1, NONE)),
+        (anywhere, range(SENTENCE + 1, NONE)),
     ):
         limit = _past_blanks(text, high, end)  # blanks at the end are not part of the piece
         for strength in strengths:
