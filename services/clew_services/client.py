@@ -92,7 +92,10 @@ class Client:
         return self._call(topics.AGENT_REQUEST, topics.AGENT_RESPONSE, request, timeout, _ends_dialog)
 
     def load(self, document: DocumentLoad, *, timeout: float = 600.0) -> AsyncIterator[Heard[DocumentStatus]]:
-        """How far ``document`` is, the last one ``ready``, ``unchanged`` or ``failed``. Raises TimeoutError."""
+        """How far ``document`` is, the last one ``ready``, ``unchanged``, ``failed`` or ``deleted``.
+
+        Raises TimeoutError.
+        """
         return self._call(topics.DOCUMENT_LOAD, topics.DOCUMENT_STATUS, document, timeout, _ends_load)
 
     async def answer(self, query: DocumentRagQuery, *, timeout: float = 120.0) -> DocumentRagResponse:
@@ -201,4 +204,4 @@ def _ends_dialog(body: AgentResponse) -> bool:
 
 
 def _ends_load(body: DocumentStatus) -> bool:
-    return body.state in {"ready", "unchanged", "failed"}
+    return body.state in {"ready", "unchanged", "failed", "deleted"}

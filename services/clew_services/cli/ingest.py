@@ -29,6 +29,8 @@ from clew_services.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import Console
 
     from clew_schema.documents import DocumentStatus
@@ -40,6 +42,9 @@ AT_ONCE = 2
 
 WIDEST = 48
 """Columns kept for names, so that what follows them stands in one column."""
+
+NAMED = 20
+"""Files of other kinds that are named; of more only how many there are."""
 
 MARKS = {"ready": ("✓", "green"), "unchanged": ("=", "dim"), "failed": ("✗", "red")}
 
@@ -54,7 +59,9 @@ def ingest(
 ) -> None:
     """Take documents in. What is in already and unchanged is left alone; one that fails leaves the others be.
 
-    Folders are searched for text, Markdown, HTML and PDF; hidden files and folders are passed over.
+    Folders are searched for text, Markdown, HTML, CSV, PDF, Word, PowerPoint, Excel and EPUB files; those of other
+    kinds are passed over and named at the end, hidden files and folders without a word. Of a file that is named itself
+    the content decides. Ends with 1 when a document failed.
     """
     files = found(paths)
     last = start(_ingest(load(data), files, utf8(collection), json=json))
@@ -63,6 +70,8 @@ def ingest(
         chunks = sum(status.chunks for status in last)
         told = f"{len(last) - failed} documents, {chunks} chunks in collection {collection}"
         say(err, told, (f"; {failed} failed" if failed else "", "red"))
+    if others := passed_over(paths):
+        say(err, (_told(others), "yellow"))
     if failed:
         raise typer.Exit(1)
 
@@ -78,16 +87,13 @@ def found(paths: list[Path]) -> list[tuple[str, Path]]:
     files: dict[Path, str] = {}
     for path in paths:
         if path.is_dir():
-            inside = ((p.relative_to(path), p) for p in sorted(path.rglob("*")) if p.is_file())
-            files |= {
-                p: utf8(name.as_posix())
-                for name, p in inside
-                if p.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in name.parts)
-            }
+            files |= {p: name for p, name in _inside(path) if p.suffix.lower() in SUFFIXES}
         else:
             files[path] = utf8(path.name)
     if not files:
-        fail("no-documents", f"nothing here can be read: documents end in {SUPPORTED}", 2)
+        others = passed_over(paths)
+        aside = f"; {_told(others)}" if others else ""
+        fail("no-documents", f"nothing here can be read: documents end in {SUPPORTED}{aside}", 2)
     name, times = Counter(files.values()).most_common(1)[0]
     if times > 1:
         fail(
@@ -97,6 +103,29 @@ def found(paths: list[Path]) -> list[tuple[str, Path]]:
             2,
         )
     return [(name, path) for path, name in files.items()]
+
+
+def passed_over(paths: list[Path]) -> list[str]:
+    """The names of the files in folders at ``paths`` that are of another kind; hidden ones are left out."""
+    from clew_services.adapters.formats.extract import SUFFIXES
+
+    folders = (path for path in paths if path.is_dir())
+    others = {p: name for path in folders for p, name in _inside(path) if p.suffix.lower() not in SUFFIXES}
+    return list(others.values())
+
+
+def _inside(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Every file in ``folder``, and its path from there; nothing hidden."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and not any(part.startswith(".") for part in name.parts):
+            yield path, utf8(name.as_posix())
+
+
+def _told(others: list[str]) -> str:
+    more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+    what = "1 file of another kind was" if len(others) == 1 else f"{len(others)} files of other kinds were"
+    return f"{what} passed over: {', '.join(others[:NAMED])}{more}"
 
 
 async def _ingest(

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clew_services.cli import ask, dead, demo, doctor, evaluate, ingest, run, ticket, topics, trace
+from clew_services.cli import ask, dead, demo, doctor, documents, evaluate, ingest, run, ticket, topics, trace
 from clew_services.cli.common import out, prepare_streams
 
 
@@ -56,6 +56,7 @@ app.command("agent")(ask.agent)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.command("eval")(evaluate.evaluate)
+app.add_typer(documents.app, name="documents")
 app.add_typer(trace.app, name="trace")
 app.add_typer(ticket.app, name="ticket")
 app.add_typer(dead.app, name="dead")
