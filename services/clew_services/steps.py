@@ -8,12 +8,13 @@ from clew_schema import topics
 from clew_services.core.chunking import Chunking
 from clew_services.core.retry import RetryPolicy
 from clew_services.handlers.agent import Observe, TextCompletion, Think
+from clew_services.handlers.answering import Answering
 from clew_services.handlers.document_rag import FollowRoute, PlanRetrieval
 from clew_services.handlers.grading import GradeEvidence
 from clew_services.handlers.ingest import LoadDocument, load_failed
+from clew_services.handlers.pausing import Pausing
 from clew_services.handlers.trace_store import StoreTriples
 from clew_services.ingest import Ingester
-from clew_services.retrieve import Retriever
 from clew_services.runtime.respond import AgentCaller, DocumentRagCaller
 from clew_services.runtime.step import Step
 
@@ -24,27 +25,36 @@ if TYPE_CHECKING:
 
 
 async def _document_rag(parts: Parts) -> list[Step[Any]]:
-    retriever = Retriever(
-        catalog=await parts.catalog(),
-        vectors=await parts.vectors(),
-        embedder=await parts.embedder(),
-        default_limit=parts.settings.doc_limit,
+    settings = parts.settings
+    retriever, caller = await parts.retriever(), DocumentRagCaller()
+    pausing = Pausing(
+        tickets=await parts.tickets(),
+        retriever=retriever,
+        clock=parts.clock,
+        rounds=settings.ticket_rounds,
+        hours=settings.ticket_hours,
     )
-    caller, width = DocumentRagCaller(), parts.settings.width
+    answering = Answering(writer=await parts.writer(), embedder=await parts.embedder())
+    plan = PlanRetrieval(
+        planner=await parts.planner(), retriever=retriever, pausing=pausing, mode=settings.mode
+    )
+    follow = FollowRoute(
+        rewriter=await parts.rewriter(), retriever=retriever, answering=answering, pausing=pausing
+    )
     return [
         Step(
             name="document-rag.plan",
             topic=topics.DOCUMENT_RAG_REQUEST,
-            handle=PlanRetrieval(retriever),
+            handle=plan,
             caller=caller,
-            width=width,
+            width=settings.width,
         ),
         Step(
             name="document-rag.answer",
             topic=topics.GRADING_RESPONSE,
-            stream=FollowRoute(await parts.writer()),
+            stream=follow,
             caller=caller,
-            width=width,
+            width=settings.width,
         ),
     ]
 

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
         Embedder,
         Grader,
         Ledger,
+        Reranker,
+        Retriever,
         Thinker,
+        Tickets,
         TraceStore,
         VectorStore,
         Writer,
@@ -50,7 +53,7 @@ class Parts:
     def __init__(
         self, settings: Settings, *, broker_url: str = "", quiet: bool = False, **given: Any
     ) -> None:
-        """``given``: bus, ledger, catalog, vectors, embedder, grader, writer, thinker, traces, clock, observer."""
+        """``given``: any part by the name of its method, clock, observer."""
         self.settings = settings
         self.broker_url = settings.pulsar_url or broker_url
         self._quiet = quiet
@@ -112,6 +115,16 @@ class Parts:
             return kept
 
         return await self._once("ledger", make)
+
+    async def tickets(self) -> Tickets:
+        """Pauses, which the ledger keeps."""
+
+        async def make() -> Tickets:
+            ledger: Any = await self.ledger()
+            kept: Tickets = ledger
+            return kept
+
+        return await self._once("tickets", make)
 
     async def catalog(self) -> Catalog:
         """Which documents there are."""
@@ -176,6 +189,21 @@ class Parts:
             return OpenAIChat(self._model_client(settings.chat_url), model=settings.chat_model)
 
         return await self._once("chat", make)
+
+    async def reranker(self) -> Reranker | None:
+        """The reranker that the settings name, if any."""
+        from clew_services.wiring_retrieval import reranker
+
+        async def make() -> Reranker | None:
+            return reranker(self.settings, self.clock, self._keep)
+
+        return await self._once("reranker", make)
+
+    async def retriever(self) -> Retriever:
+        """What looks questions up."""
+        from clew_services.wiring_retrieval import retriever
+
+        return await self._once("retriever", lambda: retriever(self))
 
     async def grader(self) -> Grader:
         """The chat model, or the embedded grader."""

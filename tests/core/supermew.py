@@ -17,7 +17,7 @@ DOCUMENT = json.loads(FILE.read_text(encoding="utf-8"))
 VECTORS: list[dict[str, Any]] = DOCUMENT["vectors"]
 
 ERRORS: dict[str, tuple[type[Exception], ...]] = {
-    "ValidationError": (ValidationError, NotThisMessage),
+    "ValidationError": (ValidationError, NotThisMessage, ModelReplyInvalid),
     "ValueError": (ModelReplyInvalid,),
     "RuntimeError": (ModelRefused,),
 }

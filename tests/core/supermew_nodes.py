@@ -1,14 +1,20 @@
-"""The runs behind the vectors of single nodes: each up to its node, and the node done."""
+"""The runs behind the vectors of single nodes: each whole, and how far it came when its node was done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-from clew_services.core import progress, replies
-from clew_services.core.progress import Progress
-from tests.core import supermew_run as pipeline
-from tests.core.supermew_run import Ran, Script
+from clew_schema.facts import (
+    BudgetExhausted,
+    EvidenceGraded,
+    EvidenceRetrieved,
+    QueryRewritten,
+    QuestionAsked,
+    QuestionPlanned,
+)
+from clew_services.core import replies
+from tests.core.supermew_run import Ran, Script, Steps
 
 QUESTION = "丹瑾是什么属性？"
 HARD = "请说明系统里检索模块的整体设计思路与取舍"
@@ -50,7 +56,8 @@ SNAPSHOT = {
     "sub_questions": [],
 }
 
-Step = Callable[[Ran, Script], Ran]
+Pair = tuple[Ran, Ran]
+"""A run just before its node, and when the node was done."""
 
 
 def docs(*names: str) -> list[dict[str, Any]]:
@@ -61,108 +68,146 @@ def docs(*names: str) -> list[dict[str, Any]]:
     ]
 
 
-def at(
-    *steps: Step,
-    question: str = QUESTION,
-    found: tuple[str, ...] = (),
-    again: tuple[str, ...] = (),
-    part: int = 0,
-    **models: Any,
-) -> tuple[Ran, Ran]:
-    """The run before the last of `steps`, and after it."""
-    script = Script({"retrieval": {question: docs(*found), "*": docs(*again)}} | models)
-    before = after = Ran(progress.asked(question, part=part))
-    for step in steps:
-        before, after = after, step(after, script)
-    return before, after
+def pair(ran: Ran, kind: Any, number: int = 1) -> Pair:
+    after = ran.until(kind, number)
+    return Ran(after.question, after.facts[:-1], after.part), after
 
 
-def spend(ran: Ran, _: Script) -> Ran:
-    return pipeline.spent(ran)
-
-
-FIRST: tuple[Step, ...] = (pipeline.classify, pipeline.retrieve_initial, pipeline.grade)
-SECOND: tuple[Step, ...] = (*FIRST, pipeline.rewrite, pipeline.retrieve_rewritten)
-THIRD: tuple[Step, ...] = (*SECOND, pipeline.grade)
-
-
-def first(grade: dict[str, Any], *found: str) -> tuple[Ran, Ran]:
-    return at(*FIRST, found=found, grader_outputs=[grade])
-
-
-def second(*steps: Step, again: tuple[str, ...], rewrite: Any = None, grade: Any = None) -> tuple[Ran, Ran]:
-    return at(
-        *steps,
-        found=("c1",),
-        again=again,
-        rewrite_output=rewrite or STEP_BACK,
-        grader_outputs=[PARTIAL, grade],
+async def first(grade: dict[str, Any], *found: str) -> Pair:
+    script = Script(
+        {
+            "retrieval": {QUESTION: docs(*found), "*": docs("c9")},
+            "grader_outputs": [grade, SUPPORTED],
+            "rewrite_output": STEP_BACK,
+        }
     )
+    return pair(await Steps(script).ask(QUESTION), EvidenceGraded)
 
 
-def resumed(*steps: Step) -> tuple[Ran, Ran]:
+async def second(kind: Any, *again: str, rewrite: Any = None, grade: Any = None) -> Pair:
+    """The second fact of ``kind`` of a run that rewrites once."""
+    script = Script(
+        {
+            "retrieval": {QUESTION: docs("c1"), "*": docs(*again)},
+            "grader_outputs": [PARTIAL, grade or SUPPORTED],
+            "rewrite_output": rewrite or STEP_BACK,
+        }
+    )
+    return pair(await Steps(script).ask(QUESTION), kind, 2)
+
+
+async def planned(question: str = QUESTION, plan: dict[str, Any] | None = None) -> Pair:
+    script = Script({"retrieval": {"*": []}, "planner_output": plan})
+    return pair(await Steps(script).ask(question), QuestionPlanned)
+
+
+async def prepared() -> Pair:
+    """The plan says it all: there is no step of its own."""
+    _, after = await planned(HARD, PLAN)
+    return after, after
+
+
+async def spent() -> Pair:
+    """A run whose budget of rewrites is none, as no setting makes it."""
+    script = Script({"retrieval": {"*": docs("c1", "c2")}, "grader_outputs": [PARTIAL]})
+    return pair(await Steps(script, rewrites=0).ask(QUESTION), BudgetExhausted)
+
+
+async def part() -> Pair:
+    ran = await whole_of_part()
+    return pair(Ran(ran.question, ran.facts, part=1), EvidenceRetrieved)
+
+
+async def whole_of_part() -> Ran:
+    script = Script(
+        {
+            "retrieval": {"甲题": docs("a1"), "乙题": []},
+            "planner_output": PLAN,
+            "grader_outputs": {"甲题": PARTIAL | {"confidence": 0.5, "reason": ""}},
+        }
+    )
+    return await Steps(script).ask(HARD)
+
+
+async def resumed(kind: Any, snapshot: dict[str, Any] = SNAPSHOT, answer: str = "丹瑾") -> Pair:
     script = Script({"retrieval": {"*": docs("h1")}, "grader_outputs": [SUPPORTED]})
-    before = after = pipeline.begin_again(SNAPSHOT, "丹瑾")
-    for step in steps:
-        before, after = after, step(after, script)
-    return before, after
+    return pair(await Steps(script).answer(snapshot, answer), kind)
 
 
-RUNS: dict[str, Callable[[], tuple[Ran, Ran]]] = {
-    "SN-02": lambda: at(pipeline.classify),
-    "SN-04": lambda: at(pipeline.classify, question=HARD, planner_output=SIMPLE_PLAN),
-    "SN-05": lambda: at(pipeline.classify, question=HARD, planner_output=PLAN),
-    "SN-06": lambda: (at(pipeline.classify, question=HARD, planner_output=PLAN)[1],) * 2,  # the plan says it
+RUNS: dict[str, Callable[[], Coroutine[Any, Any, Pair]]] = {
+    "SN-02": planned,
+    "SN-04": lambda: planned(HARD, SIMPLE_PLAN),
+    "SN-05": lambda: planned(HARD, PLAN),
+    "SN-06": prepared,
     "SN-09": lambda: first(SUPPORTED | {"reason": "直接回答"}, "c1", "c2"),
     "SN-12": lambda: first(OFF_TOPIC, "c1", "c2"),
     "SN-13": lambda: first(SUPPORTED),
     "SN-14": lambda: first(PARTIAL, "c1"),
-    "SN-16": lambda: second(*SECOND, again=("c9", "c1")),
-    "SN-17": lambda: second(*THIRD, again=("c9", "c1"), grade=SUPPORTED),
-    "SN-19": lambda: second(*SECOND, again=("c9", "c1"), rewrite=HYDE),
-    "SN-20": lambda: second(*THIRD, again=("c9", "c1"), rewrite=HYDE, grade=SUPPORTED),
-    "SN-21": lambda: second(*THIRD, again=("c9",), grade=PARTIAL),
-    "SN-22": lambda: second(*THIRD, again=("c9",), grade=SEVERAL),
+    "SN-16": lambda: second(EvidenceRetrieved, "c9", "c1"),
+    "SN-17": lambda: second(EvidenceGraded, "c9", "c1"),
+    "SN-19": lambda: second(EvidenceRetrieved, "c9", "c1", rewrite=HYDE),
+    "SN-20": lambda: second(EvidenceGraded, "c9", "c1", rewrite=HYDE),
+    "SN-21": lambda: second(EvidenceGraded, "c9", grade=PARTIAL),
+    "SN-22": lambda: second(EvidenceGraded, "c9", grade=SEVERAL),
     "SN-23": lambda: second(
-        *THIRD, again=("c9",), grade=PARTIAL | {"answerability": "none", "confidence": 0.2, "reason": ""}
+        EvidenceGraded,
+        "c9",
+        grade=PARTIAL | {"answerability": "none", "confidence": 0.2, "reason": ""},
     ),
-    "SN-24": lambda: second(
-        *THIRD, again=("c9",), grade=SUPPORTED | {"route": "rewrite", "confidence": 0.95}
-    ),
-    "SN-25": lambda: at(*FIRST, spend, pipeline.rewrite, found=("c1", "c2"), grader_outputs=[PARTIAL]),
-    "SN-26": lambda: at(pipeline.retrieve_initial, question="甲题", found=("a1",), part=1),
-    "SN-31": lambda: resumed(pipeline.retrieve_targeted),
-    "SN-32": lambda: resumed(pipeline.retrieve_targeted, pipeline.grade),
+    "SN-24": lambda: second(EvidenceGraded, "c9", grade=SUPPORTED | {"route": "rewrite", "confidence": 0.95}),
+    "SN-25": spent,
+    "SN-26": part,
+    "SN-31": lambda: resumed(EvidenceRetrieved),
+    "SN-32": lambda: resumed(EvidenceGraded),
 }
 """The nodes that change a run's state, by vector."""
 
 
-def state(now: Progress) -> dict[str, Any]:
+def state(ran: Ran) -> dict[str, Any]:
     """The state as SuperMew has it, its request context and trace aside."""
-    grade, decision, rewrite = now.grade, now.decision, now.rewrite
+    run, part = ran.run, ran.part
+    branch = run.branches.get(part)
+    graded = (
+        branch.grades[-1]
+        if branch and branch.grades and branch.grades[-1].pass_number > branch.since
+        else None
+    )
+    spent = next((fact for fact in ran.facts if isinstance(fact, BudgetExhausted)), None)
+    evidence = () if branch is None or spent else branch.result.evidence if branch.graded else branch.found
+    if branch is not None and branch.passes and branch.passes[-1].pass_number <= branch.since:
+        evidence = ()
+    grade = graded.grade if graded else None
+    rewrite = next((fact for fact in reversed(ran.facts) if isinstance(fact, QueryRewritten)), None)
+    plan = run.plan if not part else None
+    ended = spent or graded
+    asks = graded.asks if graded else ""
     return {
-        "question": now.question,
-        "query": now.query,
-        "context": replies.context(now.evidence),
-        "docs": [each.chunk_id for each in now.evidence],
-        "route": decision and decision.route,
-        "retrieval_status": decision and decision.status,
+        "question": branch.question if branch else run.question,
+        "query": branch.question if branch else run.question,
+        "context": replies.context(evidence),
+        "docs": [each.chunk_id for each in evidence],
+        "route": ended and ended.route,
+        "retrieval_status": ended and ended.status,
         "evidence_relevance": grade and grade.relevance,
         "evidence_answerability": grade and grade.answerability,
         "evidence_ambiguity": grade and grade.ambiguity,
         "evidence_confidence": grade and grade.confidence,
         "missing_slots": list(grade.missing_slots) if grade else [],
-        "hitl_prompt": now.prompt,
-        "hitl_options": list(now.options),
-        "rewrite_count": now.rewrite_count,
+        "hitl_prompt": asks,
+        "hitl_options": list(grade.hitl_options) if grade else [],
+        "rewrite_count": run.rewrite_count,
         "rewrite_method": rewrite and rewrite.method,
         "rewritten_query": rewrite and rewrite.query,
-        "step_back_question": rewrite and rewrite.step_back_question,
-        "hyde_document": rewrite and rewrite.hyde_document,
-        "complexity": now.complexity,
-        "complexity_reason": now.complexity_reason,
-        "sub_questions": None if now.parts is None else list(now.parts),
-        "is_sub_agent": now.is_part,
-        "rag_step_group": f"子问题 {now.part}" if now.is_part else None,
-        "rag_step_group_label": now.question if now.is_part else None,
+        "step_back_question": rewrite and (rewrite.text if rewrite.method == "step_back" else ""),
+        "hyde_document": rewrite and (rewrite.text if rewrite.method == "hyde" else ""),
+        "complexity": plan and plan.complexity,
+        "complexity_reason": plan and plan.reason,
+        "sub_questions": None if plan is None or plan.parts is None else list(plan.parts),
+        "is_sub_agent": part > 0,
+        "rag_step_group": f"子问题 {part}" if part else None,
+        "rag_step_group_label": branch.question if part and branch else None,
     }
+
+
+def began(question: str) -> Ran:
+    return Ran(question, (QuestionAsked(mechanism="document-rag", query=question),))

@@ -3,68 +3,69 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from clew_services.core import progress
-from clew_translators import ragtrace
-from tests.core import supermew, supermew_nodes, supermew_run
-from tests.core.supermew_run import Ran, Script
+from clew_schema.facts import EvidenceGraded, Mode, RunResumed
+from clew_translators.ragtrace_facts import project
+from tests.core import supermew, supermew_nodes
+from tests.core.supermew_nodes import state
+from tests.core.supermew_run import Ran, Script, Steps
 
 Expected = dict[str, Any]
 
 
-def updated(before: progress.Progress, after: progress.Progress) -> dict[str, Any]:
-    old, new = supermew_nodes.state(before), supermew_nodes.state(after)
+def updated(before: Ran, after: Ran) -> dict[str, Any]:
+    old, new = state(before), state(after)
     return {name: value for name, value in new.items() if value != old[name]}
 
 
-def node(given: Any, expect: Expected, vector: str) -> None:
+async def node(given: Any, expect: Expected, vector: str) -> None:
     if vector == "SN-01":
-        began = supermew_nodes.state(progress.asked(given["question"]))
+        began = state(supermew_nodes.began(given["question"]))
         assert began | {"rag_trace": None, "sub_results": []} == expect
     elif vector == "SN-07":
-        fanned_out(expect)
+        await fanned_out(expect)
     elif vector == "SN-28":
-        part_result(expect)
+        await part_result(expect)
     elif vector == "SN-30":
-        ran = supermew_run.begin_again(given["resume_state"], given["answer"])
-        assert (ran.progress.question, ran.progress.rewrite_count) == (
+        _, after = await supermew_nodes.resumed(RunResumed, given["resume_state"], given["answer"])
+        assert (state(after)["question"], state(after)["rewrite_count"]) == (
             expect["question"],
             expect["rewrite_count"],
         )
-        assert ran.raw_trace == expect["raw_trace"]
+        assert after.raw_trace == expect["raw_trace"]
     else:
-        before, after = supermew_nodes.RUNS[vector]()
+        before, after = await supermew_nodes.RUNS[vector]()
         stepped(before, after, expect)
 
 
 def stepped(before: Ran, after: Ran, expect: Expected) -> None:
-    state = supermew_nodes.state(after.progress)
-    assert {name: state[name] for name in expect["state_update"]} == expect["state_update"]
-    changed = set(updated(before.progress, after.progress))
+    now = state(after)
+    assert {name: now[name] for name in expect["state_update"]} == expect["state_update"]
+    changed = set(updated(before, after))
     assert changed <= {*expect["state_update"], "docs", "context"}
-    assert (state["docs"], state["context"] == "") == (expect["docs"], expect["context_empty"])
+    assert (now["docs"], now["context"] == "") == (expect["docs"], expect["context_empty"])
     raw = after.raw_trace
     assert supermew.shorthand(raw) == supermew.longhand(expect["raw_trace"] or {})
     assert sorted(name for name, value in raw.items() if value is None) == expect["raw_trace_null_keys"]
 
 
-def fanned_out(expect: Expected) -> None:
-    _, planned = supermew_nodes.RUNS["SN-05"]()
-    parts = [supermew_nodes.state(part) for part in progress.fanned_out(planned.progress)]
+async def fanned_out(expect: Expected) -> None:
+    _, planned = await supermew_nodes.RUNS["SN-05"]()
+    parts = [state(Ran(planned.question, planned.facts, part=part)) for part in planned.run.branches]
     for part, send in zip(parts, expect["sends"], strict=True):
         assert part | {"rag_trace": None} == part | send["state"]
 
 
-def part_result(expect: Expected) -> None:
-    grade = supermew_nodes.PARTIAL | {"confidence": 0.5, "reason": ""}
-    script = Script({"retrieval": {"甲题": supermew_nodes.docs("a1")}, "grader_outputs": [grade]})
-    ran = supermew_run.answer_part(progress.asked("甲题", part=1), script)
-    result = ran.progress.result
+async def part_result(expect: Expected) -> None:
+    _, found = await supermew_nodes.part()
+    script_run = await supermew_nodes.whole_of_part()
+    ran = Ran(found.question, script_run.facts, part=1).until(EvidenceGraded)
+    result = ran.run.branches[1].result
     assert {
         "question": result.question,
         "docs": [each.chunk_id for each in result.evidence],
@@ -74,38 +75,36 @@ def part_result(expect: Expected) -> None:
     } == expect | {"raw_trace": supermew.longhand(expect["raw_trace"])}
 
 
-def whole_run(given: Any, expect: Expected) -> None:
-    ended(lambda script: supermew_run.run(given["question"], script), Script(given), expect)
+async def whole_run(given: Any, expect: Expected, mode: Mode = "strict") -> None:
+    script = Script(given)
+    await ended(lambda: Steps(script, mode).ask(given["question"]), script, expect)
 
 
-def resumed(given: Any, expect: Expected) -> None:
-    ended(
-        lambda script: supermew_run.resume(given["resume_state"], given["answer"], script),
-        Script(given),
-        expect,
-    )
+async def resumed(given: Any, expect: Expected, mode: Mode = "strict") -> None:
+    script = Script(given)
+    await ended(lambda: Steps(script, mode).answer(given["resume_state"], given["answer"]), script, expect)
 
 
-def ended(run: Callable[[Script], Ran], script: Script, expect: Expected) -> None:
+async def ended(run: Callable[[], Awaitable[Ran]], script: Script, expect: Expected) -> None:
     if "error" in expect:
         with pytest.raises(supermew.ERRORS[expect["error"]]) as caught:
-            run(script)
+            await run()
         if isinstance(caught.value, ValidationError):
             assert expect["error_message"].startswith(f"{caught.value.error_count()} validation error")
-        assert sorted(script.calls) == expect["calls"]
+        assert sorted(script.calls) == sorted(expect["calls"])
         return
-    ran = run(script)
-    now, raw = ran.progress, ran.raw_trace
-    trace = ragtrace.normalise(raw)
-    assert now.decision is not None
+    ran = await run()
+    assert ran.response is not None
+    trace, told = ran.response.rag_trace, ran.run
     assert trace is not None
+    raw = project(ran.facts).told.top or {}
     assert {
-        "route": now.decision.route,
-        "retrieval_status": now.decision.status,
-        "docs": [each.chunk_id for each in now.evidence],
-        "rewrite_count": now.rewrite_count,
-        "complexity": now.complexity,
-        "hitl_resume_state": now.snapshot and plain(now.snapshot),
+        "route": trace["route"],
+        "retrieval_status": trace["retrieval_status"],
+        "docs": [each.chunk_id for each in told.verdict.evidence],
+        "rewrite_count": told.rewrite_count,
+        "complexity": told.plan and told.plan.complexity,
+        "hitl_resume_state": project(ran.facts).resume_state,
         "trace": supermew.shorthand(trace),
         "raw_only_keys": sorted(set(raw) - set(trace)),
     } == {name: value for name, value in expect.items() if name != "calls"} | {

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, get_args
 
 import pytest
 
 from clew_schema.evidence import Grade
-from clew_services.core import candidates, complexity, progress, replies, resuming, rewriting, routing
+from clew_schema.facts import Mode, QuestionPlanned
+from clew_services.core import candidates, complexity, replies, resuming, rewriting, routing
 from clew_services.core.resuming import Snapshot
 from clew_services.core.rewriting import RewriteReply
 from clew_services.core.sanitising import sanitise, sanitise_strict
 from clew_translators import ragtrace
-from tests.core import supermew, supermew_chunks, supermew_outcomes, supermew_retrieval, supermew_run
-from tests.core.supermew_run import Ran, Script
+from tests.core import supermew, supermew_chunks, supermew_nodes, supermew_outcomes, supermew_retrieval
+from tests.core.supermew_run import Script, Steps
 
 Expected = dict[str, Any]
 NOT_YET = {
@@ -28,32 +29,39 @@ def fast_path(given: Any, expect: Expected) -> None:
     assert complexity.look(given["question"]).reason == expect["reason"]
 
 
-def classified(given: Any, expect: Expected) -> None:
-    script = Script(given)
+async def classified(given: Any, expect: Expected, mode: Mode = "strict") -> None:
+    script = Script(given | {"retrieval": {"*": []}})
+    steps = Steps(script, mode)
     if "error" in expect:
         with pytest.raises(supermew.ERRORS[expect["error"]]):
-            supermew_run.classify(Ran(progress.asked(given["question"])), script)
+            await steps.ask(given["question"])
     else:
-        now = supermew_run.classify(Ran(progress.asked(given["question"])), script).progress
-        assert supermew_outcomes.updated(progress.asked(given["question"]), now) == expect["state_update"]
-        assert (now.complexity == "complex") == (expect["next"] == "prepare_sub_questions")
-    assert script.calls == expect["calls"]
+        before, after = supermew_nodes.pair(await steps.ask(given["question"]), QuestionPlanned)
+        assert supermew_outcomes.updated(before, after) == expect["state_update"]
+        plan = after.run.plan
+        assert plan is not None
+        assert (plan.complexity == "complex") == (expect["next"] == "prepare_sub_questions")
+    assert [call for call in script.calls if call == "planner"] == expect["calls"]
 
 
-def route(given: Any, expect: Expected) -> None:
+def route(given: Any, expect: Expected, mode: Mode = "strict") -> None:
     grade = {name: given[name] for name in ("relevance", "answerability", "ambiguity")}
     decision = routing.resolve(
         evidence_count=given["n_docs"],
         grade=Grade.model_validate(grade | {"route": given["suggested_route"]}),
         rewrite_count=given["rewrite_count"],
         is_part=given["is_sub_agent"],
+        rules=routing.RULES[mode],
     )
     assert {"route": decision.route, "retrieval_status": decision.status} == expect
 
 
-def clarification(given: Any, expect: Expected) -> None:
+def clarification(given: Any, expect: Expected, mode: Mode = "strict") -> None:
     told = {"relevance": "weak", "answerability": "partial"} | given
-    assert routing.clarification(Grade.model_validate(told), given["route"]) == expect["hitl_prompt"]
+    question = None if mode == "strict" else "丹瑾是谁？"
+    assert (
+        routing.clarification(Grade.model_validate(told), given["route"], question) == expect["hitl_prompt"]
+    )
 
 
 def refined(given: Any, expect: Expected) -> None:
@@ -183,21 +191,27 @@ def noted(given: Any, expect: Expected) -> None:
 
 def sanitised(given: Any, expect: Expected) -> None:
     assert sanitise_strict(given["text"]) == expect["text"]
-    assert sanitise(given["text"]) == expect["text"].replace("\x85", "")  # Q39: ours takes C1 controls away too
+    assert sanitise(given["text"]) == expect["text"].replace(
+        "\x85", ""
+    )  # Q39: ours takes C1 controls away too
 
 
 def chunked(given: Any, expect: Expected) -> None:
     assert supermew_chunks.chunks(given) == expect["chunks"]
 
 
-RUNNERS: dict[str, Callable[[Any, Expected], None]] = {
-    "classify_fast_path": fast_path,
+BY_MODE: dict[str, Callable[[Any, Expected, Mode], Awaitable[None] | None]] = {
     "classify_model": classified,
     "resolve_route": route,
     "hitl_prompt": clarification,
-    "refine_question": refined,
     "run": supermew_outcomes.whole_run,
     "resume": supermew_outcomes.resumed,
+}
+"""What the modes decide differently, where a vector names a quirk."""
+
+RUNNERS: dict[str, Callable[[Any, Expected], None]] = {
+    "classify_fast_path": fast_path,
+    "refine_question": refined,
     "normalize": normalised,
     "normalize_sub": normalised_part,
     "candidate_k": candidate_k,
@@ -214,18 +228,37 @@ RUNNERS: dict[str, Callable[[Any, Expected], None]] = {
 }
 
 
-COVERED = [vector for vector in supermew.VECTORS if vector["op"] in {"node", *RUNNERS}]
+OPS = {"node", *BY_MODE, *RUNNERS}
+COVERED = [vector for vector in supermew.VECTORS if vector["op"] in OPS]
 
 
 @pytest.mark.parametrize("vector", COVERED, ids=lambda vector: vector["id"])
-def test_supermew(vector: dict[str, Any]) -> None:
-    if vector["op"] == "node":  # its input is the run that leads to it
-        supermew_outcomes.node(vector["given"], vector["expect"], vector["id"])
+async def test_supermew(vector: dict[str, Any]) -> None:
+    given, expect, op = vector["given"], vector["expect"], vector["op"]
+    if op == "node":  # its input is the run that leads to it
+        await supermew_outcomes.node(given, expect, vector["id"])
+    elif op in BY_MODE:
+        await done(BY_MODE[op](given, expect, "strict"))
     else:
-        RUNNERS[vector["op"]](vector["given"], vector["expect"])
+        RUNNERS[op](given, expect)
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [each for each in supermew.VECTORS if each["op"] in BY_MODE and not each.get("quirk_refs")],
+    ids=lambda vector: vector["id"],
+)
+async def test_improved_differs_only_where_a_quirk_is_named(vector: dict[str, Any]) -> None:
+    assert "improved" in get_args(Mode)
+    await done(BY_MODE[vector["op"]](vector["given"], vector["expect"], "improved"))
+
+
+async def done(result: Awaitable[None] | None) -> None:
+    if result is not None:
+        await result
 
 
 def test_what_is_not_covered_is_said() -> None:
-    assert {each["op"] for each in supermew.VECTORS} - {*RUNNERS, "node"} == set(NOT_YET)
+    assert {each["op"] for each in supermew.VECTORS} - OPS == set(NOT_YET)
     assert len(supermew.VECTORS) == len({each["id"] for each in supermew.VECTORS}) == 187
     assert sum(each["op"] in NOT_YET for each in supermew.VECTORS) == 7

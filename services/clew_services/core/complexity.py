@@ -9,17 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from pydantic import Field
 
 from clew_schema.base import Items, Message
+from clew_schema.facts import Complexity, Mode
+from clew_schema.limits import MAX_PARTS
 from clew_services.errors import ModelReplyInvalid
 
-Complexity = Literal["simple", "complex"]
-
-MAX_PARTS = 4
-"""Parts of one question."""
 LONGEST_OBVIOUS = 48
 """Code points of the longest question that is judged without a planner."""
 LONGEST_SHORT = 18
@@ -126,34 +121,61 @@ def look(question: str, *, rules: tuple[Rule, ...] = STRICT) -> Look:
 
 
 class PlanReply(Message):
-    """What the planner says of a question. More parts than MAX_PARTS are refused, not cut off."""
+    """What the planner says of a question."""
 
     complexity: Complexity
     reason: str = ""
-    sub_questions: Annotated[Items[str], Field(max_length=MAX_PARTS)] = ()
+    sub_questions: Items[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How a question will be worked on. ``parts`` is null when nobody was asked for any, else 0 to MAX_PARTS."""
+    """How a question will be worked on, and the id of the rule that says so.
+
+    ``parts`` is null when nobody was asked for any, else 0 to MAX_PARTS; ``dropped`` ones were more than that.
+    """
 
     complexity: Complexity
     reason: str
     parts: tuple[str, ...] | None = None
+    dropped: int = 0
+    rule: str = ""
 
 
-def plan(reply: PlanReply) -> Plan:
-    """The planner's reply with its blanks removed; a simple question has no parts, one part is enough to be complex.
+UNAVAILABLE = Plan(
+    complexity="simple", reason="planner_unavailable", parts=(), rule="P05-planner-unavailable"
+)
+"""Improved: without a planner every question is one question (quirk Q15)."""
 
-    Raises ModelReplyInvalid for a complex question without a part.
+
+def plan(reply: PlanReply, mode: Mode = "strict") -> Plan:
+    """The planner's reply with its blanks removed. A simple question has no parts.
+
+    Strict: more than MAX_PARTS parts are refused, one part is enough to be complex. Improved: those that are too
+    many are dropped and counted, and a question with one part is simple (quirk Q15).
+
+    Raises ModelReplyInvalid for a complex question without a part, and, strict, for too many.
     """
-    parts = tuple(part for part in map(str.strip, reply.sub_questions) if part)
-    if reply.complexity == "complex" and not parts:
+    if mode == "strict" and len(reply.sub_questions) > MAX_PARTS:
         raise ModelReplyInvalid(
-            "the planner called the question complex and named no part of it; give 1 to 4 sub_questions"
+            f"the planner named {len(reply.sub_questions)} sub_questions; at most {MAX_PARTS} are worked on"
         )
-    return Plan(
-        complexity=reply.complexity,
-        reason=reply.reason.strip(),
-        parts=parts if reply.complexity == "complex" else (),
-    )
+    parts = tuple(part for part in map(str.strip, reply.sub_questions) if part)
+    reason = reply.reason.strip()
+    if reply.complexity == "simple":
+        return Plan(complexity="simple", reason=reason, parts=(), rule="P01-planned-simple")
+    if not parts:
+        raise ModelReplyInvalid(
+            f"the planner called the question complex and named no part of it; give 1 to {MAX_PARTS} sub_questions"
+        )
+    if mode == "improved" and len(parts) == 1:
+        return Plan(complexity="simple", reason=reason, parts=(), rule="P03-one-part")
+    kept = parts[:MAX_PARTS]
+    rule = "P04-parts-dropped" if len(parts) > MAX_PARTS else "P02-planned-complex"
+    return Plan(complexity="complex", reason=reason, parts=kept, dropped=len(parts) - len(kept), rule=rule)
+
+
+def obvious(question: str) -> Plan | None:
+    """The plan of a question that a rule knows to be simple; null: ask a planner."""
+    seen = look(question)
+    return None if seen.reason is None else Plan(complexity="simple", reason=seen.reason, rule=seen.rule)

@@ -7,14 +7,14 @@ are SuperMew's, because strict mode searches for what SuperMew searches for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import Field
 
 from clew_schema.base import Message
+from clew_schema.facts import Mode
+from clew_schema.facts import RewriteMethod as Method
 from clew_services.errors import ModelReplyInvalid
-
-Method = Literal["step_back", "hyde"]
+from clew_services.ports import Search
 
 BUDGET_EXHAUSTED = "rewrite_budget_exhausted"
 """The trace's reason when a rewrite was asked for and the run had none left."""
@@ -70,3 +70,17 @@ def compose(question: str, reply: RewriteReply) -> Rewrite:
     if reply.method == "step_back":
         return Rewrite(method="step_back", composed=composed, step_back_question=text)
     return Rewrite(method="hyde", composed=composed, hyde_document=text)
+
+
+def search(question: str, rewrite: Rewrite, mode: Mode) -> Search:
+    """What to look up after a rewrite.
+
+    Strict: the composed text, labels included, everywhere. Improved (quirk Q08): the dense leg gets the new text,
+    the words of a supposed answer stay out of the BM25 leg, and the reranker judges by the question alone.
+    """
+    if mode == "strict":
+        return Search.of(rewrite.query)
+    both = f"{question}\n{rewrite.text}"
+    sparse = both if rewrite.method == "step_back" else question
+    dense = both if rewrite.method == "step_back" else rewrite.text
+    return Search(question=rewrite.query, dense=dense, sparse=sparse, rerank=question)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from clew_schema.evidence import Evidence, RetrievalStatus, Route
+from clew_schema.facts import Gap, Mode
 from clew_services.core.ranking import numbered, score, with_score
 from clew_services.core.resuming import is_pause
 
@@ -22,7 +23,10 @@ _NOTHING: tuple[Route, RetrievalStatus] = ("no_knowledge", "no_knowledge")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartResult:
-    """How one part ended: its evidence, what was decided, and what a person would be asked."""
+    """How one part ended: its evidence, what was decided, and what a person would be asked.
+
+    ``failure`` is the type of the error that kept it from being graded.
+    """
 
     question: str
     evidence: tuple[Evidence, ...] = ()
@@ -30,6 +34,7 @@ class PartResult:
     status: RetrievalStatus | None = None
     prompt: str = ""
     options: tuple[str, ...] = ()
+    failure: str = ""
 
     @property
     def pauses(self) -> bool:
@@ -56,18 +61,21 @@ class Synthesis:
     answerability: Literal["sufficient", "partial", "none"]
     prompt: str = ""
     options: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
 
-def synthesise(parts: Sequence[PartResult]) -> Synthesis:
+def synthesise(parts: Sequence[PartResult], mode: Mode = "strict") -> Synthesis:
     """One of four ends: an answer, a partial answer, a pause, or nothing known.
 
     Any evidence at all makes an answer, whatever became of the other parts. Without any, a part that waits
-    for a person makes the whole wait; a choice of scope goes before a clarification.
+    for a person makes the whole wait; a choice of scope goes before a clarification. Improved: an answer that
+    does not cover every planned part is partial (quirk Q01), and ``gaps`` say which parts those are.
     """
     evidence, origins, count = _collected(parts)
     pausing = [part for part in parts if part.pauses]
+    gaps = _gaps(parts)
     if evidence:
-        is_partial = any(part.status == "partial" for part in parts)
+        is_partial = any(part.status == "partial" for part in parts) or (mode == "improved" and bool(gaps))
         return Synthesis(
             evidence=evidence,
             origins=origins,
@@ -77,6 +85,7 @@ def synthesise(parts: Sequence[PartResult]) -> Synthesis:
             status="partial" if is_partial else "answerable",
             relevance="strong",
             answerability="partial" if is_partial else "sufficient",
+            gaps=gaps,
         )
     is_choice = any(
         part.status == "needs_scope_selection" or part.route == "scope_select" for part in pausing
@@ -93,6 +102,20 @@ def synthesise(parts: Sequence[PartResult]) -> Synthesis:
         answerability="none",
         prompt="；".join(dict.fromkeys(part.prompt for part in pausing if part.prompt)),
         options=tuple(dict.fromkeys(option for part in pausing for option in part.options)),
+        gaps=gaps,
+    )
+
+
+def evidence_of(parts: Sequence[PartResult]) -> tuple[Evidence, ...]:
+    """The accepted evidence of ``parts``, each piece once at its first place, numbered from 1."""
+    return _collected(parts)[0]
+
+
+def _gaps(parts: Sequence[PartResult]) -> tuple[Gap, ...]:
+    return tuple(
+        Gap(part=number, question=part.question, code=part.failure or part.status or "")
+        for number, part in enumerate(parts, 1)
+        if part.failure or part.status != "answerable"
     )
 
 
