@@ -4,8 +4,8 @@ The *cores* of the leaves (level 3) tile the document: every character that is n
 cut first, level 2 out of its cores and level 3 out of those, each into about equal pieces at the strongest boundary
 near by. Before its core a chunk repeats what completes the thought, at most its level's overlap and never across a
 paragraph, nor across the start of its parent. So a sentence is embedded once, or twice where it joins two
-leaves. (SuperMew cuts each level out of overlapping chunks of the one above: the same sentence is then in up to
-eight leaves, which cost an embedding each and crowd other leaves out of the hits.)
+leaves. (SuperMew cuts each level out of overlapping chunks of the one above: on the documents of this project a
+fifth of its leaves lay wholly inside of another, and 1.16 characters were embedded for each one, here 1.02.)
 
 Equal pieces rather than full ones, because a parent takes its children's place when two of them are found: with
 sizes of 2400, 1600 and 800 most parents of both levels have two children, where full ones would leave every second
