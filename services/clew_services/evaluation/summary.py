@@ -82,6 +82,8 @@ def means(judged: Sequence[Judged]) -> dict[str, Mean]:
 
 def summarise(judged: Sequence[Judged]) -> Summary:
     """The figures of ``judged``, all together and by language. Raises ValueError for no question."""
+    if not judged:
+        raise ValueError("no question was judged")
     times = [one.seconds * 1000 for one in judged]
     languages = sorted({one.language for one in judged})
     groups = {"all": means(judged)}
