@@ -1,12 +1,12 @@
-"""The facts that the consumers write of a scripted run, made from the steps that its vector expects."""
+"""The facts that a vector's run consists of: what was found and graded as it was given, decided as it was expected."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
+from clew_schema.evidence import Evidence, Grade
 from clew_schema.facts import (
-    BudgetExhausted,
     EvidenceGraded,
     EvidenceRetrieved,
     Fact,
@@ -20,125 +20,128 @@ from clew_schema.facts import (
     RunResumed,
     Stage,
 )
-from clew_services.core import progress
-from clew_translators import ragtrace_steps as steps
 from clew_translators.ragtrace_facts import retrieval_of
-from tests.core import supermew_run
-from tests.core.supermew_run import Ran, Script
+from tests.core import supermew
 
-STAGES: dict[type[steps.Step], Stage] = {
-    steps.Retrieved: "initial",
-    steps.RetrievedAgain: "rewritten",
-    steps.RetrievedTargeted: "hitl_targeted_retrieval",
-}
+ACCEPTED = {"answerable", "partial"}
+NOTHING = Grade(
+    relevance="none",
+    answerability="none",
+    route="no_knowledge",
+    confidence=1.0,
+    reason="no_retrieved_documents",
+)
 
 
-def asked(ran: Ran, question: str) -> list[Fact]:
-    now = ran.progress
-    assert now.complexity is not None
+def of_run(given: Any, trace: dict[str, Any]) -> list[Fact]:
+    """A whole run, from the question to the decisions of ``trace``."""
+    question = given["question"]
+    if trace["complexity"] == "complex":
+        parts = list(enumerate(trace["sub_traces"], 1))
+        found = [fact for number, part in parts for fact in passed(given, part["query"], part, number)]
+        return [*begun(question, trace), *found, joined(trace, found)]
+    if "rewrite_method" not in trace:
+        return begun(question, trace) + passed(given, question, trace)
+    to_rewrite = {"route": "rewrite", "retrieval_status": "needs_rewrite"}
+    rewrite = QueryRewritten(
+        method=trace["rewrite_method"],
+        query=trace["rewritten_query"],
+        text=trace.get("step_back_question") or trace["hyde_document"],
+    )
+    first = passed(given, question, to_rewrite)
+    again = passed(given, rewrite.query, trace, stage="rewritten")
+    return begun(question, trace) + first + [rewrite] + again
+
+
+def of_resume(given: Any, trace: dict[str, Any]) -> list[Fact]:
+    """A run that paused with the vector's snapshot, was answered, and came to the decision of ``trace``."""
+    snapshot, query = given["resume_state"], trace["query"]
+    reached = {"route": snapshot["route"], "status": snapshot["retrieval_status"]}
+    waiting = (PartQuestion(question=snapshot["question"]),)
+    spent: list[Fact] = [
+        QueryRewritten(method="hyde", query="q", text="t", rewrite_count=count + 1)
+        for count in range(snapshot["rewrite_count"])
+    ]
+    resumed = RunResumed(
+        ticket="t",
+        answer=given["answer"],
+        from_route=snapshot["route"],
+        from_status=snapshot["retrieval_status"],
+        questions=(PartQuestion(question=query),),
+    )
+    plan = snapshot | {"sub_questions": snapshot["sub_questions"] or None}
+    before = begun(snapshot["question"], plan) + spent
+    paused = RunPaused(ticket="t", prompt="?", questions=waiting, **reached)
+    found = passed(given, query, trace, stage="hitl_targeted_retrieval") if "route" in trace else []
+    return [*before, paused, resumed, *found]
+
+
+def begun(question: str, plan: dict[str, Any]) -> list[Fact]:
+    parts = plan.get("sub_questions")
     planned = QuestionPlanned(
         mode="strict",
-        complexity=now.complexity,
-        reason=now.complexity_reason or "",
-        parts=now.parts,
+        complexity=plan["complexity"],
+        reason=plan["complexity_reason"],
+        parts=None if parts is None else tuple(parts),
         resolved_by="P",
     )
     return [QuestionAsked(mechanism="document-rag", query=question), planned]
 
 
-def written(ran: Ran, *, passed: int = 0) -> list[Fact]:
-    """A fact for each step of one question, whose passes go on from ``passed``."""
-    facts: list[Fact] = []
-    for step in ran.steps:
-        passed += type(step) in STAGES
-        if not isinstance(step, steps.Resumed):
-            facts.append(fact(step, ran.progress.part, passed))
-    return facts
-
-
-def fact(step: steps.Step, part: int, number: int) -> Fact:
-    match step:
-        case steps.Retrieved() | steps.RetrievedAgain() | steps.RetrievedTargeted():
-            return EvidenceRetrieved(
-                part=part,
-                pass_number=number,
-                stage=STAGES[type(step)],
-                query=getattr(step, "query", "rewritten"),
-                evidence=step.evidence,
-                retrieval=retrieval_of(step.retrieval),
-            )
-        case steps.Graded():
-            return EvidenceGraded(
-                part=part,
-                pass_number=number,
-                grade=step.grade,
-                route=step.route,
-                status=step.status,
-                resolved_by="R",
-                asks=step.prompt,
-            )
-        case steps.Rewritten():
-            return QueryRewritten(
-                part=part,
-                method=step.method,
-                query=step.query,
-                text=step.step_back_question or step.hyde_document,
-                rewrite_count=step.rewrite_count,
-            )
-        case steps.RewriteRefused():
-            return BudgetExhausted(
-                budget="rewrites", spent=1, route=step.route, status=step.status, resolved_by="W"
-            )
-        case steps.Synthesised():
-            return PartsJoined(
-                origins=tuple(Origin(part=at + 1, place=place + 1) for at, place in step.origins),
-                merged_count=step.merged_count,
-                route=step.route,
-                status=step.status,
-                relevance=step.relevance,  # type: ignore[arg-type] # a text there, checked here
-                answerability=step.answerability,  # type: ignore[arg-type] # the same
-                resolved_by="S",
-                asks=step.prompt,
-                options=step.options,
-            )
-    raise AssertionError(step)
-
-
-def of_run(given: Any) -> list[Fact]:
-    """A whole run, from the question to the last decision."""
-    script, question = Script(given), given["question"]
-    ran = supermew_run.classify(Ran(progress.asked(question)), script)
-    if ran.progress.complexity == "complex":
-        parts = [supermew_run.answer_part(part, script) for part in progress.fanned_out(ran.progress)]
-        found = [each for part in parts for each in written(part)]
-        return asked(ran, question) + found + written(supermew_run.join(ran, parts))
-    return asked(ran, question) + written(supermew_run.run(question, Script(given)))
-
-
-def of_resume(given: Any) -> list[Fact]:
-    """A run that paused with the vector's snapshot and was answered."""
-    ran = supermew_run.resume(given["resume_state"], given["answer"], Script(given))
-    return paused(given["resume_state"], given["answer"], ran) + written(ran, passed=1)
-
-
-def paused(snapshot: dict[str, Any], answer: str, ran: Ran) -> list[Fact]:
-    """The facts before the pass that follows the answer."""
-    spent: Sequence[Fact] = [
-        QueryRewritten(method="hyde", query="q", text="t", rewrite_count=count + 1)
-        for count in range(snapshot["rewrite_count"])
+def passed(
+    given: Any, query: str, trace: dict[str, Any], part: int = 0, stage: Stage = "initial"
+) -> list[Fact]:
+    """A retrieval and its grade, with the route of ``trace``."""
+    number = 1 if stage == "initial" else 2
+    retrieval = given["retrieval"]
+    docs = retrieval[query] if query in retrieval else retrieval["*"]
+    figures = given.get("retrieval_meta", {}).get(query) or supermew.figures(len(docs))
+    outputs = given.get("grader_outputs")
+    output = (
+        outputs[query] if isinstance(outputs, dict) else outputs and outputs[min(number, len(outputs)) - 1]
+    )
+    return [
+        EvidenceRetrieved(
+            part=part,
+            pass_number=number,
+            stage=stage,
+            query=query,
+            evidence=tuple(map(supermew.evidence, docs)),
+            retrieval=retrieval_of(figures),
+        ),
+        EvidenceGraded(
+            part=part,
+            pass_number=number,
+            grade=Grade.model_validate(output) if docs else NOTHING,
+            route=trace["route"],
+            status=trace["retrieval_status"],
+            resolved_by="R",
+            asks=trace.get("hitl_prompt", ""),
+        ),
     ]
-    pause = RunPaused(
-        ticket="t",
-        route=snapshot["route"],
-        status=snapshot["retrieval_status"],
-        prompt="?",
-        questions=(PartQuestion(question=snapshot["question"]),),
+
+
+def joined(trace: dict[str, Any], facts: list[Fact]) -> PartsJoined:
+    found = list(accepted(facts))
+    origins: dict[str, Origin] = {}
+    for origin, each in found:
+        origins.setdefault(each.chunk_id or f"{each.filename}|{each.page}|{each.text}", origin)
+    return PartsJoined(
+        origins=tuple(origins.values()),
+        merged_count=len(found),
+        route=trace["route"],
+        status=trace["retrieval_status"],
+        relevance=trace["evidence_relevance"],
+        answerability=trace["evidence_answerability"],
+        resolved_by="S",
+        asks=trace["hitl_prompt"],
+        options=tuple(trace["hitl_options"]),
     )
-    resumed = RunResumed(
-        ticket="t",
-        answer=answer,
-        from_route=snapshot["route"],
-        from_status=snapshot["retrieval_status"],
-        questions=(PartQuestion(question=ran.progress.question),),
-    )
-    return [*asked(ran, snapshot["question"]), *spent, pause, resumed]
+
+
+def accepted(facts: list[Fact]) -> Iterator[tuple[Origin, Evidence]]:
+    used = {fact.part for fact in facts if isinstance(fact, EvidenceGraded) and fact.status in ACCEPTED}
+    for fact in facts:
+        if isinstance(fact, EvidenceRetrieved) and fact.part in used:
+            for place, each in enumerate(fact.evidence, 1):
+                yield Origin(part=fact.part, place=place), each

@@ -102,9 +102,7 @@ def project(facts: Sequence[Fact]) -> Projection:
     failed = bool(facts) and isinstance(facts[-1], RunFailed)
     state = None if failed else _snapshot(told, facts)
     if told.strict:
-        return Projection(
-            trace=None if failed else normalise(raw), invalid=(), resume_state=state, told=told
-        )
+        return Projection(trace=None if failed else normalise(raw), invalid=(), resume_state=state, told=told)
     trace, invalid = quarantined(raw)
     return Projection(trace=trace, invalid=invalid, resume_state=state, told=told)
 
@@ -231,7 +229,7 @@ def _improved(trace: Trace | None) -> Trace | None:
 
 def _snapshot(told: Told, facts: Sequence[Fact]) -> dict[str, Any] | None:
     top: Mapping[str, Any] = told.top or {}
-    last = facts[-1]
+    last = facts[-1] if facts else None
     ended = isinstance(last, AnswerWritten) and not last.outcome.startswith("needs_")
     if ended or top.get("route") not in PAUSES:
         return None

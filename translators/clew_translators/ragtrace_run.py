@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from clew_schema.evidence import Evidence
 from clew_schema.facts import (
+    BudgetExhausted,
     EvidenceGraded,
     EvidenceRetrieved,
     Fact,
@@ -38,6 +39,7 @@ class Told:
         self.passes: dict[int, list[EvidenceRetrieved]] = {}
         self.grades: dict[int, list[EvidenceGraded]] = {}
         self.joined: PartsJoined | None = None
+        self.exhausted = False
         self.rewrite_count = 0
         self.traces: dict[int, dict[str, Any]] = {}
 
@@ -53,10 +55,13 @@ class Told:
                 self.passes.setdefault(fact.part, []).append(fact)
             case EvidenceGraded():
                 self.grades.setdefault(fact.part, []).append(fact)
+                self.exhausted = False
             case QueryRewritten():
                 self.rewrite_count = fact.rewrite_count
             case PartsJoined():
-                self.joined = fact
+                self.joined, self.exhausted = fact, False
+            case BudgetExhausted():
+                self.exhausted = True
             case RunResumed():
                 self.questions |= {each.part: each.question for each in fact.questions}
                 self.joined = None
