@@ -428,8 +428,8 @@ class Reranker(Protocol):
 
     name: str
 
-    async def scores(self, question: str, passages: Sequence[str]) -> Sequence[float]:
-        """One score per passage, in order; larger is better."""
+    async def scores(self, question: str, passages: Sequence[str]) -> Sequence[float | None]:
+        """One score per passage, in order; larger is better. Null: the model left this one out."""
         ...
 
 

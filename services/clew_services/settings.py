@@ -120,12 +120,17 @@ class Settings(BaseSettings):
         le=100,
         description="Children of one parent that make the parent take their place.",
     )
+    reranker: Literal["auto", "none", "embedded"] = Field(
+        "auto",
+        description="auto: the one at rerank_url, if that is set; none; embedded: by words, without a model.",
+    )
     rerank_url: str = Field("", description="Base URL of a reranker with /v1/rerank. Empty: none.")
     rerank_model: str = Field("", description="Model name there.")
     rerank_key: SecretStr = Field(SecretStr(""), description="Key for the reranker.")
     rerank_timeout: float = Field(5.0, ge=0.1, description="Seconds that a reranker is waited for.")
     rerank_min_score: float = Field(
-        0.0, description="Least score of evidence; in improved mode of the reranker's scores only."
+        0.0,
+        description="Least score of evidence; in improved mode of the reranker's scores only, and 0 is none.",
     )
     chunk_sizes: tuple[int, int, int] = Field(
         CHUNK_SIZES, description="Characters of a chunk of level 1, 2 and 3, as a JSON list."

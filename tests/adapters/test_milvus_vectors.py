@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -16,11 +17,20 @@ from hypothesis import strategies as st
 from pymilvus import MilvusClient
 
 from clew_schema.evidence import Evidence
-from clew_services.adapters.stores.milvus_schema import DENSE_INDEXES, analyzer, collection_name, index_params
+from clew_services.adapters.stores.milvus_calls import MilvusCalls
+from clew_services.adapters.stores.milvus_schema import (
+    DENSE_INDEXES,
+    PROPERTY,
+    analyzer,
+    collection_name,
+    index_params,
+    note,
+    schema,
+)
 from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.core.stopwords import STOP_WORDS
-from clew_services.errors import EmbedderMismatch, RetrievalFailed, UnknownCollection
-from clew_services.ports import CollectionInfo, Leaf
+from clew_services.errors import EmbedderMismatch, RetrievalFailed, StoreIncompatible, UnknownCollection
+from clew_services.ports import Capabilities, CollectionInfo, Leaf
 
 INFO = CollectionInfo(name="my docs", embedder="e", dimensions=2)
 PHYSICAL = collection_name("my docs")
@@ -175,6 +185,43 @@ async def test_a_collection_of_somebody_else_s_under_our_name_is_refused(tmp_pat
     await store.close()
 
 
+async def test_a_collection_of_an_earlier_clew_is_refused_and_says_what_to_do(tmp_path: Path) -> None:
+    store = MilvusVectors(str(tmp_path / "v.db"))
+    await store.capabilities()
+    made = _client(store).create_schema(auto_id=False)
+    for field in schema(_client(store), INFO, words=None).fields:
+        if field.name != "parent_id":
+            made.add_field(field.name, field.dtype, is_primary=field.is_primary, **field.params)
+    _client(store).create_collection(PHYSICAL, schema=made, properties={PROPERTY: note(INFO)})
+    with pytest.raises(StoreIncompatible, match=rf"'my docs'.*no field parent_id.*{PHYSICAL}.*ingest"):
+        await store.search("my docs", vector=[1.0, 0.0], text="labyrinth", limit=5)
+    await store.close()
+
+
+class Recorder:
+    """A client that finds nothing and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    def search(self, *where: object, **how: Any) -> list[list[object]]:
+        self.asked.append(how)
+        return [[]]
+
+
+@pytest.mark.parametrize(("limit", "ef"), [(1, 64), (64, 64), (65, 65), (400, 400)])
+def test_questions_are_read_bounded_and_hnsw_looks_at_no_fewer_than_are_wanted(limit: int, ef: int) -> None:
+    calls = MilvusCalls(Capabilities(server="2.6"), False, "english", 3.0, 20_000)
+    client = Recorder()
+    calls.dense(cast("MilvusClient", client), "my docs", [1.0, 0.0], limit)
+    calls.bm25(cast("MilvusClient", client), "my docs", "words", limit)
+    near, alike = client.asked
+    assert near["search_params"]["params"]["ef"] == ef
+    for how in (near, alike):
+        assert (how["limit"], how["consistency_level"], how["timeout"]) == (limit, "Bounded", 3.0)
+        assert "parent_id" in how["output_fields"]
+
+
 async def test_the_server_s_word_on_dimensions_is_a_mismatch(store: MilvusVectors) -> None:
     wrong: list[dict[str, object]] = [{"chunk_id": "x", "dense": [1.0, 2.0, 3.0], "text": "t"}]
     with pytest.raises(EmbedderMismatch, match="dim"):
@@ -182,7 +229,8 @@ async def test_the_server_s_word_on_dimensions_is_a_mismatch(store: MilvusVector
 
 
 def row(fields: dict[str, object]) -> dict[str, object]:
-    texts = dict.fromkeys(("document_id", "version", "filename", "file_type", "content_hash"), "")
+    names = ("document_id", "version", "filename", "file_type", "parent_id", "content_hash")
+    texts = dict.fromkeys(names, "")
     numbers = dict.fromkeys(("page", "page_end", "start", "end_", "ordinal", "level"), 0)
     return {**texts, **numbers, **fields}
 

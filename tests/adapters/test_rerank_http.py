@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from clew_services.adapters.models.model_http import ModelClient
 from clew_services.adapters.models.rerank_http import HttpReranker
+from clew_services.core.ranking import by_rerank
 from clew_services.errors import ModelBusy, ModelFailed, ModelRefused, ModelReplyInvalid
 from clew_services.runtime.clock import ManualClock
 from tests.modelserver import Fault, ModelServer
@@ -46,18 +47,31 @@ async def test_what_was_left_out_follows_in_its_order_without_a_score() -> None:
     adapter, _ = reranker(reply, reply)
     passages = ["a", "b", "c", "d", "e"]
     assert await adapter.rank("q", passages) == [(1, 0.4), (3, 0.1), (0, None), (2, None), (4, None)]
-    scores = await adapter.scores("q", passages)
-    assert sorted(range(5), key=lambda n: -scores[n]) == [1, 3, 0, 2, 4]
-    assert (scores[1], scores[3]) == (0.4, 0.1)
+    assert await adapter.scores("q", passages) == [None, 0.4, None, 0.1, None]
 
 
 @given(st.dictionaries(st.integers(0, 5), st.floats(-1e300, 1e300), min_size=1))
 async def test_sorting_by_score_is_the_ranking(given: dict[int, float]) -> None:
     adapter, _ = reranker(results(*given.items()), results(*given.items()))
     passages = ["p"] * 6
-    scores = await adapter.scores("q", passages)
-    by_score = sorted(range(6), key=lambda n: (-scores[n], n))
-    assert by_score == [index for index, _ in await adapter.rank("q", passages)]
+    lines = by_rerank(await adapter.scores("q", passages), 6)
+    assert [(line.index, line.score) for line in lines] == await adapter.rank("q", passages)
+
+
+async def test_a_raw_reply_is_asked_for_and_given_as_it_is() -> None:
+    odd = results((1, "0.2"), (1, 0.3), (7, 1))
+    adapter, server = reranker(odd)
+    assert await adapter.reply("q", ["a", "b"], 1) == odd
+    assert server.requests == [
+        {
+            "path": "/v1/rerank",
+            "model": "ranker",
+            "query": "q",
+            "documents": ["a", "b"],
+            "top_n": 1,
+            "return_documents": False,
+        }
+    ]
 
 
 @pytest.mark.parametrize(

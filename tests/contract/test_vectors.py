@@ -51,6 +51,7 @@ def leaf(
         end=17 + len(text),
         ordinal=5,
         level=3,
+        parent_id='p "1" \\',
         content_hash="abc",
         text=text,
     )

@@ -22,7 +22,7 @@ from clew_services.core import (
     rewriting,
 )
 from clew_services.core.complexity import PlanReply
-from clew_services.core.merging import Candidate, Merging
+from clew_services.core.merging import Merging
 from clew_services.core.resuming import Snapshot
 from clew_services.core.retrieving import Reranking
 from clew_services.core.rewriting import RewriteReply
@@ -146,8 +146,9 @@ def test_multipliers(written: str, times: int) -> None:
 
 FAMILIES = st.lists(
     st.builds(
-        Candidate,
-        evidence=st.builds(piece, st.uuids().map(str), fused_score=st.floats(0, 1)),
+        piece,
+        st.uuids().map(str),
+        fused_score=st.floats(0, 1),
         parent_id=st.sampled_from(["", " ", "p", "q", "r"]),
     ),
     max_size=9,
@@ -155,12 +156,10 @@ FAMILIES = st.lists(
 
 
 @given(FAMILIES, st.integers(0, 4), st.sets(st.sampled_from("pqr")))
-def test_a_pass_of_merging(found: list[Candidate], threshold: int, store: set[str]) -> None:
+def test_a_pass_of_merging(found: list[Evidence], threshold: int, store: set[str]) -> None:
     before = Merging(candidates=tuple(found))
     needed = merging.needed_parents(found, threshold)
-    after = merging.merge(
-        before, {each: Candidate(evidence=piece(each)) for each in needed if each in store}, threshold
-    )
+    after = merging.merge(before, {each: piece(each) for each in needed if each in store}, threshold)
     parents = [each for each in after.candidates if each.merged_children]
     assert after.replaced == sum(each.merged_children for each in parents)
     assert len(after.candidates) == len(found) - after.replaced + len(parents)
@@ -169,16 +168,12 @@ def test_a_pass_of_merging(found: list[Candidate], threshold: int, store: set[st
         each for each in found if not (each.parent_id in needed and each.parent_id in store)
     ]
     for parent in parents:
-        scores = [
-            each.evidence.fused_score or 0 for each in found if each.parent_id == parent.evidence.chunk_id
-        ]
-        assert (parent.evidence.fused_score, parent.merged_children) == (max(scores), len(scores))
+        scores = [each.fused_score or 0 for each in found if each.parent_id == parent.chunk_id]
+        assert (parent.fused_score, parent.merged_children) == (max(scores), len(scores))
 
 
 def test_parents_are_needed_in_the_order_of_their_first_children() -> None:
-    found = [
-        Candidate(evidence=piece(name), parent_id=parent) for name, parent in zip("abcd", "zaza", strict=True)
-    ]
+    found = [piece(name, parent_id=parent) for name, parent in zip("abcd", "zaza", strict=True)]
     assert merging.needed_parents([*found, found[1]]) == ("z", "a")
 
 

@@ -7,32 +7,24 @@ pass :func:`needed_parents` says which, and :func:`merge` uses what was found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from clew_schema.evidence import Evidence
-from clew_services.core.ranking import effective_score, with_score
+from clew_schema.limits import MERGE_THRESHOLD
+from clew_services.core.ranking import effective_score
 
 PASSES = 2
 """Leaves (level 3) to level 2, level 2 to level 1."""
-THRESHOLD = 2
-"""Children of one parent that make it worth taking (SuperMew's AUTO_MERGE_THRESHOLD)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """Evidence with the id of its parent (blank: none) and how many children it stands for (0: itself)."""
-
-    evidence: Evidence
-    parent_id: str = ""
-    merged_children: int = 0
+LEAF_LEVEL = 3
+"""The level of the chunks that are searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merging:
     """The candidates after some passes. ``replaced`` counts children, ``steps`` the passes that replaced any."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Evidence, ...]
     replaced: int = 0
     steps: int = 0
 
@@ -47,52 +39,91 @@ def is_enabled(written: str) -> bool:
     return written.strip().lower() != "false"
 
 
-def needed_parents(candidates: Sequence[Candidate], threshold: int = THRESHOLD) -> tuple[str, ...]:
-    """Ids of the parents that at least ``threshold`` candidates share, in the order of their first child."""
-    return tuple(parent for parent, count in _families(candidates).items() if count >= threshold)
-
-
-def merge(merging: Merging, parents: Mapping[str, Candidate], threshold: int = THRESHOLD) -> Merging:
-    """One pass: each needed parent that is in ``parents`` stands where its first child stood, once.
-
-    Its score is the best effective score of those children. Candidates whose parent is missing stay.
-    """
-    families = _families(merging.candidates)
-    taken = {
-        parent: parents[parent]
-        for parent in needed_parents(merging.candidates, threshold)
-        if parent in parents
-    }
-    if not taken:
-        return merging
-    merged: dict[str, Candidate] = {}  # by parent's id, or a key of its own for what stays
-    for place, candidate in enumerate(merging.candidates):
-        key = candidate.parent_id.strip()
-        if key not in taken:
-            merged[f"\0{place}"] = candidate
-        elif key not in merged:
-            parent = replace(taken[key], merged_children=families[key])
-            merged[key] = _scored(parent, effective_score(candidate.evidence))
-        else:
-            merged[key] = _scored(
-                merged[key],
-                _larger(effective_score(merged[key].evidence), effective_score(candidate.evidence)),
-            )
-    return Merging(
-        candidates=tuple(merged.values()),
-        replaced=merging.replaced + sum(families[parent] for parent in taken),
-        steps=merging.steps + 1,
-    )
-
-
-def _families(candidates: Sequence[Candidate]) -> Counter[str]:
+def families(candidates: Iterable[Evidence]) -> Counter[str]:
     """How many children each parent has among ``candidates``, in the order of the first child."""
     return Counter(parent for each in candidates if (parent := each.parent_id.strip()))
 
 
-def _scored(candidate: Candidate, value: float | None) -> Candidate:
-    return replace(candidate, evidence=with_score(candidate.evidence, value))
+def needed_parents(candidates: Iterable[Evidence], threshold: int = MERGE_THRESHOLD) -> tuple[str, ...]:
+    """Ids of the parents that at least ``threshold`` candidates share, in the order of their first child."""
+    return tuple(parent for parent, count in families(candidates).items() if count >= threshold)
 
 
-def _larger(one: float | None, other: float | None) -> float | None:
-    return max((value for value in (one, other) if value is not None), default=None)
+def is_most(found: int, children: int) -> bool:
+    """Whether ``found`` children are at least half of the ``children`` that a parent has; 0: it is not known."""
+    return 2 * found >= children
+
+
+def merge(merging: Merging, parents: Mapping[str, Evidence], threshold: int = MERGE_THRESHOLD) -> Merging:
+    """One pass: each needed parent that is in ``parents`` stands where its first child stood, once.
+
+    Its score is the best effective score of those children, its rank and score of each leg their best. What
+    has no parent in ``parents`` stays.
+    """
+    needed = needed_parents(merging.candidates, threshold)
+    children: dict[str, list[Evidence]] = {each: [] for each in needed if each in parents}
+    if not children:
+        return merging
+    order: list[Evidence | str] = []
+    for candidate in merging.candidates:
+        parent = candidate.parent_id.strip()
+        if parent not in children:
+            order.append(candidate)
+            continue
+        if not children[parent]:
+            order.append(parent)
+        children[parent].append(candidate)
+    return Merging(
+        candidates=tuple(
+            _standing_for(parents[each], children[each]) if isinstance(each, str) else each for each in order
+        ),
+        replaced=merging.replaced + sum(map(len, children.values())),
+        steps=merging.steps + 1,
+    )
+
+
+def without_contained(candidates: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """``candidates`` without those whose span lies inside a parent that is among them: they would add nothing.
+
+    A parent takes over the place and the scores of what it holds, where those are better.
+    """
+    if all(each.level >= LEAF_LEVEL for each in candidates):
+        return tuple(candidates)
+    parents = [each for each in candidates if each.level < LEAF_LEVEL]
+    holders = [next((p for p in parents if _holds(p, each)), each) for each in candidates]
+    # What holds a parent was not merged over it, so one more step finds the outermost.
+    outermost = {each.chunk_id: holder for each, holder in zip(candidates, holders, strict=True)}
+    held: dict[str, list[Evidence]] = {}
+    for each, holder in zip(candidates, holders, strict=True):
+        held.setdefault(outermost[holder.chunk_id].chunk_id, []).append(each)
+    own = {each.chunk_id: each for each in candidates}
+    return tuple(own[key] if len(inside) == 1 else _best_of(own[key], inside) for key, inside in held.items())
+
+
+def _holds(parent: Evidence, other: Evidence) -> bool:
+    return (
+        parent.level < other.level
+        and parent.document_id == other.document_id
+        and parent.version == other.version
+        and parent.start <= other.start
+        and other.end <= parent.end
+    )
+
+
+def _standing_for(parent: Evidence, children: Sequence[Evidence]) -> Evidence:
+    return _best_of(parent, children).model_copy(update={"merged_children": len(children)})
+
+
+def _best_of(parent: Evidence, pieces: Sequence[Evidence]) -> Evidence:
+    """``parent`` with the best score and, for each leg, the best rank and score of ``pieces``."""
+    update: dict[str, float | None] = {}
+    for leg in ("dense", "bm25"):
+        ranks = [rank for each in pieces if (rank := getattr(each, f"{leg}_rank")) is not None]
+        scores = [score for each in pieces if (score := getattr(each, f"{leg}_score")) is not None]
+        update[f"{leg}_rank"] = min(ranks, default=None)
+        update[f"{leg}_score"] = max(scores, default=None)
+    # Evidence of a dense leg alone has no fused score: the dense one is its score.
+    is_fused = any(each.fused_score is not None or each.rerank_score is not None for each in pieces)
+    known = [score for each in pieces if (score := effective_score(each)) is not None]
+    update["fused_score"] = max(known, default=None) if is_fused else None
+    return parent.model_copy(update=update)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -71,6 +72,21 @@ def _score(value: object) -> float | None:
     raise ModelReplyInvalid(f"the reranker gave a score that is no number: {str(value)[:40]!r}")
 
 
+def by_rerank(scores: Sequence[float | None], count: int) -> tuple[Reranked, ...]:
+    """One line for each of ``count`` passages, best first: those without a score last, equals in their order.
+
+    Raises ModelReplyInvalid unless there is one score for each, finite or null, and any at all.
+    """
+    if len(scores) != count:
+        raise ModelReplyInvalid(f"the reranker gave {len(scores)} scores for {count} passages")
+    if any(score is not None and not math.isfinite(score) for score in scores):
+        raise ModelReplyInvalid("the reranker gave a score that is no finite number")
+    if all(score is None for score in scores):
+        raise ModelReplyInvalid("the reranker gave no score to any passage")
+    lines = [Reranked(index, score) for index, score in enumerate(scores)]
+    return tuple(sorted(lines, key=lambda line: math.inf if line.score is None else -line.score))
+
+
 def reranked(evidence: Sequence[Evidence], lines: Iterable[Reranked], limit: int) -> tuple[Evidence, ...]:
     """``evidence`` in the order of ``lines``, at most ``limit``; what they do not name is left out."""
     return tuple(
@@ -85,3 +101,8 @@ def above(evidence: Iterable[Evidence], minimum: float) -> tuple[Evidence, ...]:
         return minimum <= 0 if value is None else value >= minimum
 
     return tuple(each for each in evidence if passes(effective_score(each)))
+
+
+def reranked_above(evidence: Iterable[Evidence], minimum: float) -> tuple[Evidence, ...]:
+    """What the reranker itself gave at least ``minimum``; what it gave no score is left out."""
+    return tuple(each for each in evidence if each.rerank_score is not None and each.rerank_score >= minimum)

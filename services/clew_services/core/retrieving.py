@@ -1,17 +1,23 @@
-"""One retrieval, told in 26 figures: what was asked for, what each stage left, and what failed.
+"""What becomes of the candidates of one retrieval: ranked, cut, told in figures. Pure; ``retrieve`` does the asking.
 
-The fields and their names are SuperMew's retrieval metadata; :func:`succeeded` and :func:`failed` fill them.
+Mode strict is SuperMew's, quirks included: a reranker's reply is taken as it comes, and the least score applies to
+whatever kind of score there is. Mode improved applies it to a reranker's scores alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
-from clew_schema.evidence import RetrievalMode
+from clew_schema.evidence import Evidence, Merge, Rerank, Retrieval, RetrievalMode, ScoreKind
+from clew_schema.facts import Mode
+from clew_schema.limits import MERGE_THRESHOLD
+from clew_services.core import ranking
 from clew_services.core.candidates import Pool
-from clew_services.core.merging import THRESHOLD, Merging
+from clew_services.core.merging import LEAF_LEVEL, Merging
+from clew_services.core.ranking import Reranked
 
-LEAF_LEVEL = 3
+EMPTY_REPLY = "empty_rerank_results"
+"""What the trace says of a reranker's reply without any usable line (SuperMew's words)."""
 _PLACEHOLDERS = ("your_", "your-", "replace-with")
 _PLACEHOLDERS_INSIDE = ("your-rerank", "your_rerank")
 _PATH = "/v1/rerank"
@@ -43,6 +49,16 @@ class Reranking:
         """Seconds that an answer is waited for, at least a tenth."""
         return max(self.timeout_seconds, 0.1)
 
+    @property
+    def model_set(self) -> str:
+        """The model's name; blank for none and for an example's."""
+        return _set(self.model) or ""
+
+    @property
+    def key_set(self) -> str:
+        """The key; blank for none and for an example's."""
+        return _set(self.key) or ""
+
 
 def _set(written: str) -> str | None:
     value = written.strip()
@@ -52,100 +68,119 @@ def _set(written: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The 26 figures of a retrieval. ``rerank_applied`` says that it was attempted, not that it succeeded."""
+class Plan:
+    """How one retrieval is configured. ``reranks``: there is a reranker to ask. ``fusion`` names the fused score."""
 
-    rerank_enabled: bool
-    rerank_applied: bool
-    rerank_model: str | None
-    rerank_endpoint: str
-    rerank_error: str | None
-    rerank_timeout_seconds: float
-    rerank_min_score: float
-    post_rerank_count: int
-    post_threshold_count: int
-    retrieval_empty: bool
-    retrieval_mode: RetrievalMode
-    retrieval_pipeline: str
-    candidate_k: int
-    candidate_k_source: str
-    candidate_k_config_error: str | None
-    retrieval_candidate_multiplier: int
-    retrieval_top_k: int
-    recall_count: int
-    post_merge_candidate_count: int
-    candidate_count: int
-    leaf_retrieve_level: int
-    auto_merge_enabled: bool
-    auto_merge_applied: bool
-    auto_merge_threshold: int
-    auto_merge_replaced_chunks: int
-    auto_merge_steps: int
-
-    def record(self) -> dict[str, object]:
-        """The figures by name, nulls included."""
-        return asdict(self)
-
-
-FIELDS: tuple[str, ...] = tuple(field.name for field in fields(Report))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What every report repeats: how the retrieval was configured."""
-
+    mode: Mode = "strict"
     top_k: int
     pool: Pool
+    fusion: ScoreKind = "rrf"
     reranking: Reranking = Reranking()
+    reranks: bool = False
     merge_enabled: bool = True
-    merge_threshold: int = THRESHOLD
+    merge_threshold: int = MERGE_THRESHOLD
     leaf_level: int = LEAF_LEVEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """What each stage left: recalled, reranked, above the threshold; and whether a rerank was tried and failed."""
+class Attempt:
+    """What came of asking the reranker: its lines, or what went wrong and the code of that error."""
 
-    recalled: int = 0
-    reranked: int = 0
-    above_threshold: int = 0
-    rerank_attempted: bool = False
-    rerank_error: str | None = None
+    lines: tuple[Reranked, ...] = ()
+    error: str | None = None
+    error_code: str = ""
 
 
-def succeeded(asked: Asked, counts: Counts, merging: Merging, mode: RetrievalMode) -> Report:
-    """The report of a retrieval that came to its end, possibly with nothing found or without its reranker."""
-    merged = len(merging.candidates)
-    return Report(
-        rerank_enabled=asked.reranking.enabled,
-        rerank_applied=counts.rerank_attempted,
-        rerank_model=_set(asked.reranking.model),
-        rerank_endpoint=asked.reranking.endpoint,
-        rerank_error=counts.rerank_error,
-        rerank_timeout_seconds=asked.reranking.patience,
-        rerank_min_score=asked.reranking.minimum_score,
-        post_rerank_count=counts.reranked,
-        post_threshold_count=counts.above_threshold,
-        retrieval_empty=counts.above_threshold == 0,
-        retrieval_mode=mode,
-        retrieval_pipeline="recall_merge_rerank",
-        candidate_k=asked.pool.candidate_k,
-        candidate_k_source=asked.pool.source,
-        candidate_k_config_error=asked.pool.config_error,
-        retrieval_candidate_multiplier=asked.pool.multiplier,
-        retrieval_top_k=asked.top_k,
-        recall_count=counts.recalled,
-        post_merge_candidate_count=merged,
-        candidate_count=merged,
-        leaf_retrieve_level=asked.leaf_level,
-        auto_merge_enabled=asked.merge_enabled,
-        auto_merge_applied=merging.applied,
-        auto_merge_threshold=asked.merge_threshold,
-        auto_merge_replaced_chunks=merging.replaced,
-        auto_merge_steps=merging.steps,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """The evidence of a retrieval, and what is told of the reranking."""
+
+    evidence: tuple[Evidence, ...]
+    rerank: Rerank
+
+
+def rank(plan: Plan, candidates: tuple[Evidence, ...], attempt: Attempt | None) -> Ranked:
+    """The best ``top_k`` of ``candidates`` that pass the least score; null: no reranker was asked.
+
+    By the reranker's lines where there are any, else by the score they were recalled with. In mode strict
+    ``rank`` is the place among ``candidates``, as SuperMew's ``rrf_rank`` is, in mode improved that in the result.
+    """
+    is_strict = plan.mode == "strict"
+    succeeded = attempt is not None and bool(attempt.lines)
+    if is_strict:
+        candidates = ranking.numbered(candidates)
+    if attempt is not None and succeeded:
+        best = ranking.reranked(candidates, attempt.lines, plan.top_k)
+    else:
+        best = ranking.by_score(candidates, plan.top_k)
+    minimum = plan.reranking.minimum_score
+    # 0 is the default: the scores of some rerankers are logits, of which a good half is below it.
+    is_applied = is_strict or (succeeded and minimum != 0)
+    kept = best
+    if is_applied:
+        kept = ranking.above(best, minimum) if is_strict else ranking.reranked_above(best, minimum)
+    rerank = settings_told(plan).model_copy(
+        update={
+            "attempted": attempt is not None,
+            "succeeded": succeeded,
+            "error": attempt.error if attempt else None,
+            "error_code": attempt.error_code if attempt else "",
+            "score_kind": "rerank" if succeeded else plan.fusion,
+            "threshold_applied": is_applied,
+            "count": len(best),
+        }
+    )
+    return Ranked(evidence=kept if is_strict else ranking.numbered(kept), rerank=rerank)
+
+
+def settings_told(plan: Plan) -> Rerank:
+    """The reranker's settings, as a trace tells them."""
+    return Rerank(
+        enabled=plan.reranks,
+        model=plan.reranking.model_set,
+        endpoint=plan.reranking.endpoint,
+        timeout_seconds=plan.reranking.patience,
+        minimum_score=plan.reranking.minimum_score,
     )
 
 
-def failed(asked: Asked, error: str) -> Report:
-    """The report of a retrieval that did not come to its end: ``embedding_failed`` or ``retrieve_failed``."""
-    return succeeded(asked, Counts(rerank_error=error), Merging(candidates=()), "failed")
+def succeeded(
+    plan: Plan, mode: RetrievalMode, *, recalled: int, merging: Merging, given: int, ranked: Ranked
+) -> Retrieval:
+    """The figures of a retrieval that came to its end, possibly with nothing found or without its reranker.
+
+    ``recalled`` is what the legs found, ``given`` what was ranked: ``merging``'s candidates, or fewer.
+    """
+    told = _configured(plan, mode, ranked.rerank)
+    merge = told.merge.model_copy(
+        update={"applied": merging.applied, "replaced": merging.replaced, "steps": merging.steps}
+    )
+    return told.model_copy(
+        update={
+            "recall_count": recalled,
+            "merged_count": len(merging.candidates),
+            "candidate_count": given,
+            "kept_count": len(ranked.evidence),
+            "merge": merge,
+        }
+    )
+
+
+def failed(plan: Plan, error: str) -> Retrieval:
+    """The figures of one that did not: ``embedding_failed`` or ``retrieve_failed``. SuperMew's alone: ours raise."""
+    return _configured(plan, "failed", settings_told(plan).model_copy(update={"error": error}))
+
+
+def _configured(plan: Plan, mode: RetrievalMode, rerank: Rerank) -> Retrieval:
+    return Retrieval(
+        mode=mode,
+        candidate_k=plan.pool.candidate_k,
+        candidate_k_source=plan.pool.source,
+        candidate_k_config_error=plan.pool.config_error,
+        candidate_multiplier=plan.pool.multiplier,
+        top_k=plan.top_k,
+        leaf_level=plan.leaf_level,
+        merge=Merge(enabled=plan.merge_enabled, threshold=plan.merge_threshold),
+        rerank=rerank,
+        fusion=plan.fusion,
+    )

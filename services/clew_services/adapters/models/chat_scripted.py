@@ -259,7 +259,7 @@ class ScriptedReranker:
 
     def __init__(
         self,
-        scores: Script[tuple[float, ...]],
+        scores: Script[tuple[float | None, ...]],
         *,
         name: str = "scripted-reranker",
         delay: float = 0.0,
@@ -267,9 +267,9 @@ class ScriptedReranker:
     ) -> None:
         self.name = name
         self.calls: tuple[tuple[str, tuple[str, ...]], ...] = ()
-        self._player: _Player[tuple[float, ...]] = _Player(name, (tuple,), scores, delay, clock)
+        self._player: _Player[tuple[float | None, ...]] = _Player(name, (tuple,), scores, delay, clock)
 
-    async def scores(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+    async def scores(self, question: str, passages: Sequence[str]) -> Sequence[float | None]:
         """The next scores."""
         self.calls = (*self.calls, (question, tuple(passages)))
         return await self._player.play(question, passages)

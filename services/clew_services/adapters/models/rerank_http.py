@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,17 +33,23 @@ class HttpReranker:
             *((index, None) for index in range(len(passages)) if index not in scores),
         ]
 
-    async def scores(self, question: str, passages: Sequence[str]) -> Sequence[float]:
-        """One score per passage, in order. A passage that was left out gets less than every one that was not.
-
-        Those get the next smaller numbers, so that sorting by score appends them in their order.
-        """
-        below = math.inf
-        found: dict[int, float] = {}
-        for index, score in await self.rank(question, passages):
-            below = math.nextafter(below, -math.inf) if score is None else score
-            found[index] = below
+    async def scores(self, question: str, passages: Sequence[str]) -> Sequence[float | None]:
+        """One score per passage, in order; null for one that the service left out. Raises as ``rank`` does."""
+        found = dict(await self.rank(question, passages))
         return [found[index] for index in range(len(passages))]
+
+    async def reply(self, question: str, passages: Sequence[str], limit: int) -> object:
+        """The service's reply as it came, asked for the ``limit`` best as SuperMew asks: nothing in it is checked."""
+        return await self._client.post(
+            "rerank",
+            {
+                "model": self.name,
+                "query": question,
+                "documents": list(passages),
+                "top_n": limit,
+                "return_documents": False,
+            },
+        )
 
     def _scores(self, answer: dict[str, Any], count: int) -> dict[int, float]:
         results = answer.get("results")

@@ -25,7 +25,7 @@ from clew_services.adapters.stores.milvus_schema import (
     schema,
     stored,
 )
-from clew_services.errors import RetrievalFailed, UnknownCollection
+from clew_services.errors import RetrievalFailed, StoreIncompatible, UnknownCollection
 from clew_services.ports import Capabilities, CollectionInfo
 
 if TYPE_CHECKING:
@@ -99,6 +99,11 @@ class MilvusCalls:
         if found is None or found.info.name != name:
             raise RetrievalFailed(
                 f"the Milvus collection {physical!r} is not one that Clew made for {name!r}"
+            )
+        if found.lacks:
+            raise StoreIncompatible(
+                f"collection {name!r} was made by an earlier Clew and has no field {', '.join(found.lacks)}: drop the "
+                f"Milvus collection {physical} and ingest its documents again, or ingest them into a new collection"
             )
         self._index(client, physical, "HNSW", bm25=found.bm25)
         # milvus-lite forgets what was loaded; a server does no work for what is loaded already.

@@ -15,6 +15,7 @@ FIELDS: Final[dict[str, type[str | int]]] = {
     "version": str,
     "filename": str,
     "file_type": str,
+    "parent_id": str,
     "content_hash": str,
     "page": int,
     "page_end": int,

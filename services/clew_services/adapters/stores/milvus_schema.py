@@ -31,7 +31,7 @@ DENSE_INDEXES: Final[Mapping[str, Mapping[str, int]]] = {
 PROPERTY: Final = "clew.collection"
 """The property of a Milvus collection that holds what ``note`` wrote."""
 
-_TEXTS: Final = ("document_id", "version", "filename", "file_type", "content_hash")
+_TEXTS: Final = ("document_id", "version", "filename", "file_type", "parent_id", "content_hash")
 _NUMBERS: Final = ("page", "page_end", "start", "end_", "ordinal", "level")
 OUTPUT_FIELDS: Final = ("chunk_id", *_TEXTS, *_NUMBERS, "text")
 """Every field of a leaf but its vectors."""
@@ -46,6 +46,8 @@ class Stored:
 
     info: CollectionInfo
     bm25: bool
+    lacks: tuple[str, ...] = ()
+    """Fields of a leaf that the collection was made without, by an earlier Clew."""
 
 
 def collection_name(name: str) -> str:
@@ -122,8 +124,13 @@ def stored(description: Mapping[str, Any]) -> Stored | None:
         )
     except (ValueError, KeyError, TypeError):
         return None
+    has = {field.get("name") for field in description.get("fields", ())}
     # A server that does not know functions drops this one without a word, and fills nothing.
-    return Stored(info=info, bm25=bool(description.get("functions")))
+    return Stored(
+        info=info,
+        bm25=bool(description.get("functions")),
+        lacks=tuple(name for name in OUTPUT_FIELDS if name not in has),
+    )
 
 
 def row(leaf: Leaf) -> dict[str, Any]:
