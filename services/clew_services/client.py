@@ -80,8 +80,8 @@ class Client:
     ) -> AsyncIterator[Heard[DocumentRagResponse]]:
         """The responses to ``query``, the last one with ``end_of_session``.
 
-        Raises TimeoutError when ``timeout`` seconds pass without any response, BusFailed when the broker does not
-        take the question.
+        Those to a query that answers a ticket carry the ``session_id`` of the run that goes on. Raises TimeoutError
+        when ``timeout`` seconds pass without any response, BusFailed when the broker does not take the question.
         """
         return self._call(
             topics.DOCUMENT_RAG_REQUEST, topics.DOCUMENT_RAG_RESPONSE, query, timeout, _ends_session
