@@ -25,8 +25,10 @@ if TYPE_CHECKING:
         Embedder,
         Grader,
         Ledger,
+        Planner,
         Reranker,
         Retriever,
+        Rewriter,
         Thinker,
         Tickets,
         TraceStore,
@@ -204,6 +206,30 @@ class Parts:
         from clew_services.wiring_retrieval import retriever
 
         return await self._once("retriever", lambda: retriever(self))
+
+    async def planner(self) -> Planner:
+        """The chat model, or the embedded rules."""
+
+        async def make() -> Planner:
+            from clew_services.adapters.models.llm_planner import LlmPlanner
+            from clew_services.adapters.models.rule_planner import RulePlanner
+
+            chat = await self.chat()
+            return LlmPlanner(chat) if chat else RulePlanner()
+
+        return await self._once("planner", make)
+
+    async def rewriter(self) -> Rewriter:
+        """The chat model, or the embedded rules."""
+
+        async def make() -> Rewriter:
+            from clew_services.adapters.models.llm_rewriter import LlmRewriter
+            from clew_services.adapters.models.rule_rewriter import RuleRewriter
+
+            chat = await self.chat()
+            return LlmRewriter(chat) if chat else RuleRewriter()
+
+        return await self._once("rewriter", make)
 
     async def grader(self) -> Grader:
         """The chat model, or the embedded grader."""
