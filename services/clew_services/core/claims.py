@@ -29,7 +29,7 @@ _DENIES = re.compile(
     re.IGNORECASE,
 )
 _DENIED_WORD = re.compile(r"\W*(?:(?:be|been|a|an|the|any|in|to|have|yet)\W+)*([^\W_]+)", re.IGNORECASE)
-_DENIED_HAN = re.compile(r"[能得可会有是被将要应需]?([\u3400-\u9fff]{2})")
+_DENIED_HAN = re.compile(r"\s*[能得可会有是被将要应需]?\s*([\u3400-\u9fff]{2})")
 
 _QUOTED = re.compile(r"“([^”\n]+)”|\"([^\"\n]+)\"|「([^」\n]+)」|『([^』\n]+)』")
 _AROUND = " \t,.;:!?，。；：！？、…"
