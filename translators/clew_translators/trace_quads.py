@@ -41,9 +41,8 @@ class Quads:
 
     def texts(self, subject: str, predicate: str) -> list[str]:
         """The literals, in natural order, each once."""
-        return sorted(
-            {term.value for term in self.objects(subject, predicate) if term.type == "l"}, key=natural
-        )
+        found = {term.value for term in self.objects(subject, predicate) if term.type == "l"}
+        return sorted(found, key=natural) if len(found) > 1 else list(found)
 
     def text(self, subject: str, predicate: str) -> str:
         """The first of the literals, or ``""``."""
@@ -52,7 +51,7 @@ class Quads:
     def links(self, subject: str, predicate: str) -> list[str]:
         """The IRIs and blank nodes, in natural order, each once."""
         found = {name_of(term) for term in self.objects(subject, predicate) if term.type in {"i", "b"}}
-        return sorted(found, key=natural)
+        return sorted(found, key=natural) if len(found) > 1 else list(found)
 
     def link(self, subject: str, predicate: str) -> str:
         """The first of the links, or ``""``."""
