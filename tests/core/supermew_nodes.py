@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Protocol
 
+from clew_schema.evidence import Evidence
 from clew_schema.facts import (
     BudgetExhausted,
     EvidenceGraded,
@@ -14,7 +15,7 @@ from clew_schema.facts import (
     QuestionPlanned,
 )
 from clew_services.core import replies
-from tests.core.supermew_run import Ran, Script, Steps
+from tests.core.supermew_run import Ran, Script
 
 QUESTION = "丹瑾是什么属性？"
 HARD = "请说明系统里检索模块的整体设计思路与取舍"
@@ -56,6 +57,22 @@ SNAPSHOT = {
     "sub_questions": [],
 }
 
+
+class Asker(Protocol):
+    """What answers questions with a script: the handlers alone, or all services on a bus."""
+
+    async def ask(self, question: str) -> Ran:
+        """The whole run."""
+        ...
+
+    async def answer(self, record: dict[str, Any], answer: str) -> Ran:
+        """The rest of a run that paused as ``record`` says."""
+        ...
+
+
+Make = Callable[..., Asker]
+"""An Asker for a script; ``rewrites`` is its budget of them, if not one."""
+
 Pair = tuple[Ran, Ran]
 """A run just before its node, and when the node was done."""
 
@@ -73,7 +90,7 @@ def pair(ran: Ran, kind: Any, number: int = 1) -> Pair:
     return Ran(after.question, after.facts[:-1], after.part), after
 
 
-async def first(grade: dict[str, Any], *found: str) -> Pair:
+async def first(make: Make, grade: dict[str, Any], *found: str) -> Pair:
     script = Script(
         {
             "retrieval": {QUESTION: docs(*found), "*": docs("c9")},
@@ -81,10 +98,10 @@ async def first(grade: dict[str, Any], *found: str) -> Pair:
             "rewrite_output": STEP_BACK,
         }
     )
-    return pair(await Steps(script).ask(QUESTION), EvidenceGraded)
+    return pair(await make(script).ask(QUESTION), EvidenceGraded)
 
 
-async def second(kind: Any, *again: str, rewrite: Any = None, grade: Any = None) -> Pair:
+async def second(make: Make, kind: Any, *again: str, rewrite: Any = None, grade: Any = None) -> Pair:
     """The second fact of ``kind`` of a run that rewrites once."""
     script = Script(
         {
@@ -93,32 +110,32 @@ async def second(kind: Any, *again: str, rewrite: Any = None, grade: Any = None)
             "rewrite_output": rewrite or STEP_BACK,
         }
     )
-    return pair(await Steps(script).ask(QUESTION), kind, 2)
+    return pair(await make(script).ask(QUESTION), kind, 2)
 
 
-async def planned(question: str = QUESTION, plan: dict[str, Any] | None = None) -> Pair:
+async def planned(make: Make, question: str = QUESTION, plan: dict[str, Any] | None = None) -> Pair:
     script = Script({"retrieval": {"*": []}, "planner_output": plan})
-    return pair(await Steps(script).ask(question), QuestionPlanned)
+    return pair(await make(script).ask(question), QuestionPlanned)
 
 
-async def prepared() -> Pair:
+async def prepared(make: Make) -> Pair:
     """The plan says it all: there is no step of its own."""
-    _, after = await planned(HARD, PLAN)
+    _, after = await planned(make, HARD, PLAN)
     return after, after
 
 
-async def spent() -> Pair:
+async def spent(make: Make) -> Pair:
     """A run whose budget of rewrites is none, as no setting makes it."""
     script = Script({"retrieval": {"*": docs("c1", "c2")}, "grader_outputs": [PARTIAL]})
-    return pair(await Steps(script, rewrites=0).ask(QUESTION), BudgetExhausted)
+    return pair(await make(script, rewrites=0).ask(QUESTION), BudgetExhausted)
 
 
-async def part() -> Pair:
-    ran = await whole_of_part()
+async def part(make: Make) -> Pair:
+    ran = await whole_of_part(make)
     return pair(Ran(ran.question, ran.facts, part=1), EvidenceRetrieved)
 
 
-async def whole_of_part() -> Ran:
+async def whole_of_part(make: Make) -> Ran:
     script = Script(
         {
             "retrieval": {"甲题": docs("a1"), "乙题": []},
@@ -126,39 +143,42 @@ async def whole_of_part() -> Ran:
             "grader_outputs": {"甲题": PARTIAL | {"confidence": 0.5, "reason": ""}},
         }
     )
-    return await Steps(script).ask(HARD)
+    return await make(script).ask(HARD)
 
 
-async def resumed(kind: Any, snapshot: dict[str, Any] = SNAPSHOT, answer: str = "丹瑾") -> Pair:
+async def resumed(make: Make, kind: Any, snapshot: dict[str, Any] = SNAPSHOT, answer: str = "丹瑾") -> Pair:
     script = Script({"retrieval": {"*": docs("h1")}, "grader_outputs": [SUPPORTED]})
-    return pair(await Steps(script).answer(snapshot, answer), kind)
+    return pair(await make(script).answer(snapshot, answer), kind)
 
 
-RUNS: dict[str, Callable[[], Coroutine[Any, Any, Pair]]] = {
+RUNS: dict[str, Callable[[Make], Coroutine[Any, Any, Pair]]] = {
     "SN-02": planned,
-    "SN-04": lambda: planned(HARD, SIMPLE_PLAN),
-    "SN-05": lambda: planned(HARD, PLAN),
+    "SN-04": lambda make: planned(make, HARD, SIMPLE_PLAN),
+    "SN-05": lambda make: planned(make, HARD, PLAN),
     "SN-06": prepared,
-    "SN-09": lambda: first(SUPPORTED | {"reason": "直接回答"}, "c1", "c2"),
-    "SN-12": lambda: first(OFF_TOPIC, "c1", "c2"),
-    "SN-13": lambda: first(SUPPORTED),
-    "SN-14": lambda: first(PARTIAL, "c1"),
-    "SN-16": lambda: second(EvidenceRetrieved, "c9", "c1"),
-    "SN-17": lambda: second(EvidenceGraded, "c9", "c1"),
-    "SN-19": lambda: second(EvidenceRetrieved, "c9", "c1", rewrite=HYDE),
-    "SN-20": lambda: second(EvidenceGraded, "c9", "c1", rewrite=HYDE),
-    "SN-21": lambda: second(EvidenceGraded, "c9", grade=PARTIAL),
-    "SN-22": lambda: second(EvidenceGraded, "c9", grade=SEVERAL),
-    "SN-23": lambda: second(
+    "SN-09": lambda make: first(make, SUPPORTED | {"reason": "直接回答"}, "c1", "c2"),
+    "SN-12": lambda make: first(make, OFF_TOPIC, "c1", "c2"),
+    "SN-13": lambda make: first(make, SUPPORTED),
+    "SN-14": lambda make: first(make, PARTIAL, "c1"),
+    "SN-16": lambda make: second(make, EvidenceRetrieved, "c9", "c1"),
+    "SN-17": lambda make: second(make, EvidenceGraded, "c9", "c1"),
+    "SN-19": lambda make: second(make, EvidenceRetrieved, "c9", "c1", rewrite=HYDE),
+    "SN-20": lambda make: second(make, EvidenceGraded, "c9", "c1", rewrite=HYDE),
+    "SN-21": lambda make: second(make, EvidenceGraded, "c9", grade=PARTIAL),
+    "SN-22": lambda make: second(make, EvidenceGraded, "c9", grade=SEVERAL),
+    "SN-23": lambda make: second(
+        make,
         EvidenceGraded,
         "c9",
         grade=PARTIAL | {"answerability": "none", "confidence": 0.2, "reason": ""},
     ),
-    "SN-24": lambda: second(EvidenceGraded, "c9", grade=SUPPORTED | {"route": "rewrite", "confidence": 0.95}),
+    "SN-24": lambda make: second(
+        make, EvidenceGraded, "c9", grade=SUPPORTED | {"route": "rewrite", "confidence": 0.95}
+    ),
     "SN-25": spent,
     "SN-26": part,
-    "SN-31": lambda: resumed(EvidenceRetrieved),
-    "SN-32": lambda: resumed(EvidenceGraded),
+    "SN-31": lambda make: resumed(make, EvidenceRetrieved),
+    "SN-32": lambda make: resumed(make, EvidenceGraded),
 }
 """The nodes that change a run's state, by vector."""
 
@@ -185,7 +205,7 @@ def state(ran: Ran) -> dict[str, Any]:
         "question": branch.question if branch else run.question,
         "query": branch.question if branch else run.question,
         "context": replies.context(evidence),
-        "docs": [each.chunk_id for each in evidence],
+        "docs": names(evidence),
         "route": ended and ended.route,
         "retrieval_status": ended and ended.status,
         "evidence_relevance": grade and grade.relevance,
@@ -207,6 +227,11 @@ def state(ran: Ran) -> dict[str, Any]:
         "rag_step_group": f"子问题 {part}" if part else None,
         "rag_step_group_label": branch.question if part and branch else None,
     }
+
+
+def names(evidence: Iterable[Evidence]) -> list[str]:
+    """The chunks' names as the vectors write them: read from a trace, they are IRIs."""
+    return [each.chunk_id.removeprefix("urn:chunk:") for each in evidence]
 
 
 def began(question: str) -> Ran:

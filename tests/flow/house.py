@@ -13,7 +13,13 @@ from clew_schema.evidence import Grade
 from clew_schema.rdf import Triples
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_services.adapters.bus.memory import MemoryBus
-from clew_services.adapters.models.chat_scripted import ScriptedGrader, ScriptedThinker, ScriptedWriter
+from clew_services.adapters.models.chat_scripted import (
+    ScriptedGrader,
+    ScriptedPlanner,
+    ScriptedRewriter,
+    ScriptedThinker,
+    ScriptedWriter,
+)
 from clew_services.adapters.models.embedder_hashing import HashingEmbedder
 from clew_services.adapters.stores.catalog_sql import SqlCatalog
 from clew_services.adapters.stores.ledger_memory import MemoryLedger
@@ -21,6 +27,8 @@ from clew_services.adapters.stores.trace_memory import MemoryTraceStore
 from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.client import Client
 from clew_services.core.answer import Draft, Quote
+from clew_services.core.complexity import PlanReply
+from clew_services.core.rewriting import RewriteReply
 from clew_services.runtime.clock import SystemClock
 from clew_services.runtime.service import Service
 from clew_services.settings import Settings
@@ -50,12 +58,17 @@ class House:
             ScriptedWriter(Draft(text="A ball of thread. [1]", quotes=(Quote(number=1, start=0, end=27),))),
         )
         self.traces = MemoryTraceStore()
+        self.ledger = given.pop("ledger", None) or MemoryLedger()
         self.given = {
             "bus": self.bus,
-            "ledger": MemoryLedger(),
+            "ledger": self.ledger,
             "vectors": MemoryVectors(),
             "embedder": HashingEmbedder(),
             "traces": self.traces,
+            "planner": ScriptedPlanner(PlanReply(complexity="simple", reason="one thing")),
+            "rewriter": ScriptedRewriter(
+                RewriteReply(method="step_back", step_back_question="What is thread used for?")
+            ),
             "grader": self.grader,
             "writer": self.writer,
         } | given
