@@ -141,31 +141,38 @@ async def catalog_of(settings: Settings) -> AsyncIterator[Catalog]:
 async def find(catalog: Catalog, collection: str, given: str) -> Known:
     """The document of that name, of that id, or whose id begins so (with 4 characters or more).
 
-    Ends the process when there is none. Raises BadRequest when there are several, and UnknownCollection.
+    One whose ingest or deletion was killed is found too. Ends the process when there is none. Raises BadRequest when
+    there are several, and UnknownCollection.
     """
     from clew_services.core.chunking import document_id
 
     await _existing(catalog, collection)
-    all_of = await catalog.documents(collection)
+    known = (*await catalog.documents(collection), *await catalog.retired(collection))
     for ids in (
-        {info.document_id for info in all_of if info.document_id == given},
-        {info.document_id for info in all_of if info.name == given},
-        {info.document_id for info in all_of if len(given) >= 4 and info.document_id.startswith(given)},
+        {info.document_id for info in known if info.document_id == given},
+        {info.document_id for info in known if info.name == given},
+        {info.document_id for info in known if _begins(info.document_id, given)},
+        {given},
+        {document_id(collection, given)},
     ):
         if len(ids) > 1:
             raise BadRequest(f"{len(ids)} documents are called {given!r}: name one by its id: {_few(ids)}")
-        if ids:
+        versions = [version for each in ids for version in await catalog.versions(collection, each)]
+        if versions:
             break
-    else:  # one that was never ready and did not fail: its ingest was killed
-        ids = {given, document_id(collection, given)}
-    for identifier in sorted(ids):
-        if versions := await catalog.versions(collection, identifier):
-            newest = sorted(
-                versions, key=lambda info: (info.state == "ready", info.ingested_at), reverse=True
-            )
-            return Known(document_id=identifier, name=newest[0].name, versions=newest)
-    fail(
-        "unknown-document", f"collection {collection!r} has no document {given!r}: see `clew documents list`"
+    else:
+        fail(
+            "unknown-document",
+            f"collection {collection!r} has no document {given!r}: see `clew documents list`",
+        )
+    versions.sort(key=lambda info: (info.state == "ready", info.ingested_at), reverse=True)
+    return Known(document_id=versions[0].document_id, name=versions[0].name, versions=versions)
+
+
+def _begins(document_id: str, given: str) -> bool:
+    """Whether the id, or what is its own in ``urn:document:…``, begins so."""
+    return len(given) >= 4 and (
+        document_id.startswith(given) or document_id.rpartition(":")[2].startswith(given)
     )
 
 
