@@ -93,7 +93,7 @@ def ticket(name: str, **changes: Any) -> Ticket:
         prompt="Which clew \x1b[31mdo you mean?",
         options=OPTIONS,
         opened_at=now,
-        expires_at=now + 7200.5,
+        expires_at=now + 7230,
     )
     return replace(made, **changes)
 
@@ -230,7 +230,7 @@ class Pausing:
             return replace(again, run=rest, closes=closes)
         if query.cancel:
             fact: Any = TicketCancelled(ticket=waiting.ticket_id)
-            final = _final(rest, "withdrawn", outcome="cancelled")
+            final = _final(rest, "", outcome="cancelled", ticket=waiting.ticket_id)
             return Outcome(send=(final,), facts=(fact,), run=rest, closes=closes)
         text = f"It is {query.answer} [1]. It is long [2]."
         check = CitationCheck(
@@ -315,7 +315,7 @@ def test_ask_tells_what_it_needs_and_how_to_answer(pausing: Shell) -> None:
     assert said.code == 0, said.err
     assert said.out == "Which clew do you mean?\n  1. the red clew\n  2. the blue clew\n"
     assert "ticket: 1-ask-1, open until 20" in said.err
-    assert "(1 h 59 min left)" in said.err
+    assert "(2 h 0 min left)" in said.err
     assert "answer: clew ticket answer 1-ask-1 --option N\n" in said.err
     assert "or nothing to leave it open" not in said.err, "nobody sits here"
     elsewhere = pausing.run("ask", "x", "--session", "ask-1b", "-d", pausing.data)
@@ -362,7 +362,8 @@ def test_an_answer_in_words_and_a_second_pause(pausing: Shell) -> None:
 def test_a_question_is_withdrawn(pausing: Shell) -> None:
     pausing.run("ask", "How long is the clew?", "--session", "ask-4")
     said = pausing.run("ticket", "cancel", "1-ask-4")
-    assert (said.code, said.out) == (0, "withdrawn\n")
+    assert (said.code, said.out) == (0, "the question was withdrawn\n")
+    assert "answer: " not in said.err
     (shown,) = pausing.run("ticket", "show", "1-ask-4", "--json").lines
     assert (shown["state"], shown["answer"]) == ("cancelled", "")
     assert "was cancelled at" in pausing.run("ticket", "answer", "1-ask-4", "red").err

@@ -106,7 +106,7 @@ def converse(
 
     ``session_id`` names the run, and ``before`` is its trace so far. An error ends the process with 1.
     """
-    from clew_services.cli.pause import tell_pause, typed_answer
+    from clew_services.cli.pause import tell_pause, typed_answer, waits
     from clew_services.cli.telling import Telling
 
     if json:
@@ -116,7 +116,7 @@ def converse(
     told = Telling(err, out)
     told.recall(before)
     body = start(_ask(settings, query, timeout, told))
-    while body.ticket:
+    while waits(body):
         tell_pause(body, data)
         answer = typed_answer(body.options)
         if not answer:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from clew_schema.retrieval import DocumentRagResponse
 
 
+def waits(body: DocumentRagResponse) -> bool:
+    """Whether the run that ended its messages with ``body`` waits for a person."""
+    return bool(body.ticket) and body.outcome in {"needs_clarification", "needs_scope_selection"}
+
+
 def tell_pause(body: DocumentRagResponse, data: Path | None) -> None:
     """The ticket, until when it is open, and the command that answers it."""
     until = seconds_of(body.expires_at)

@@ -103,6 +103,8 @@ class Telling:
         if body.response and body.response.strip() != self._text.strip():
             self._line.write(body.response)
             self._line.end()
+        if body.outcome == "cancelled":
+            say(self._answer, "the question was withdrawn")
         for number, option in enumerate(body.options, 1):
             say(self._answer, f"  {number}. {one_line(option)}")
         for citation in body.citations:
