@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from clew_services.core import (
     candidates,
     complexity,
     merging,
-    progress,
     ranking,
     replies,
     resuming,
@@ -238,14 +236,6 @@ def test_the_rerankers_address(host: str, endpoint: str) -> None:
     settings = Reranking(model="m", host=host, key="k")
     assert settings.endpoint == endpoint
     assert settings.enabled == bool(endpoint)
-
-
-def test_a_run_without_a_rewrite_left_ends_with_nothing_known() -> None:
-    now = replace(progress.asked("q"), rewrite_count=1, evidence=(piece("a"),))
-    assert not now.may_rewrite
-    ended = progress.exhausted(now)
-    assert ended.decision is not None
-    assert (ended.decision.status, ended.evidence, ended.snapshot) == ("no_knowledge", (), None)
 
 
 @pytest.mark.parametrize(

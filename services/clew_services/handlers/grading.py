@@ -51,19 +51,19 @@ class GradeEvidence:
         branches = run.ungraded
         if run.mode == "strict" or not run.is_complex:
             return await together(*(self._grade(run, branch) for branch in branches))
-        results = await together(*(self._tried(run, branch) for branch in branches))
-        if all(isinstance(result, Defect) for result in results):
-            raise_first(results)
-        return tuple(
-            _failed(branch, result) if isinstance(result, Defect) else result
-            for branch, result in zip(branches, results, strict=True)
-        )
+        refused: dict[int, Defect] = {}
 
-    async def _tried(self, run: Run, branch: Branch) -> EvidenceGraded | Defect:
-        try:
-            return await self._grade(run, branch)
-        except Defect as error:
-            return error
+        async def tried(branch: Branch) -> EvidenceGraded:
+            try:
+                return await self._grade(run, branch)
+            except Defect as error:
+                refused[branch.part] = error
+                return _failed(branch, error)
+
+        graded = await together(*map(tried, branches))
+        if len(refused) == len(branches):
+            raise_first(refused.values())
+        return graded
 
     async def _grade(self, run: Run, branch: Branch) -> EvidenceGraded:
         packed = pack(branch.found, self.budget if run.mode == "improved" else UNBOUNDED)
