@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
@@ -20,12 +21,27 @@ from clew_services.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from clew_schema.rdf import Triple
     from clew_services.ports import TraceRow, TraceStore
     from clew_services.settings import Settings
     from clew_translators.trace_tree import TraceTree
 
 app = typer.Typer(help="Look at how answers came about.", no_args_is_help=True)
 
+T = TypeVar("T")
+
+
+class Format(StrEnum):
+    """How a run is shown."""
+
+    TREE = "tree"
+    RAGTRACE = "ragtrace"
+    FACTS = "facts"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How it is shown; all but a tree are JSON.")]
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most so many.")]
 
 
@@ -55,16 +71,24 @@ def show(
         str, typer.Argument(metavar="ID", help="A run: its IRI, or its session id or the beginning of it.")
     ],
     collection: CollectionOption = "default",
+    format_: FormatOption = Format.TREE,
     json: JsonOption = False,
     data: DataOption = None,
 ) -> None:
-    """Show one run as a tree, from the question to the spans of the documents that support its answer."""
+    """Show one run as a tree, from the question to the spans of the documents that support its answer.
+
+    As JSON instead: `ragtrace`, its RAGTrace with what that cannot hold beside it, or `facts`, one a line.
+    """
     from clew_services.cli.trace_view import render
     from clew_translators.trace_tree import to_json
 
-    tree = start(_tree(load(data), collection, run))
+    settings = load(data)
+    if format_ is not Format.TREE:
+        _show_facts(start(_quads(settings, collection, run)), collection, run, format_)
+        return
+    tree = start(_tree(settings, collection, run))
     if tree is None:
-        fail("unknown-run", f"collection {collection!r} has no run {run!r}: see `clew trace list`")
+        _fail_unknown(collection, run)
     if json:
         emit_json(to_json(tree))
     else:
@@ -78,20 +102,67 @@ async def _rows(settings: Settings, collection: str, limit: int) -> list[TraceRo
         return list(await store.list(collection, limit=limit))
 
 
+def _fail_unknown(collection: str, run: str) -> NoReturn:
+    fail("unknown-run", f"collection {collection!r} has no run {run!r}: see `clew trace list`")
+
+
+def _show_facts(
+    found: tuple[str, Sequence[Triple]] | None, collection: str, run: str, format_: Format
+) -> None:
+    """Print the facts of a run, or the records that are made of them."""
+    from clew_translators.explain.facts import FactsUnreadable, facts_of
+    from clew_translators.ragtrace_ext import records
+    from clew_translators.refusal import NotThisMessage
+
+    if found is None:
+        _fail_unknown(collection, run)
+    uri, quads = found
+    try:
+        facts = facts_of(quads)
+        if format_ is Format.RAGTRACE:
+            told = [records(facts, session_id=uri.rpartition(":")[2], question_uri=uri).envelope()]
+        else:
+            told = [fact.model_dump(mode="json") for fact in facts]
+    except (FactsUnreadable, NotThisMessage) as error:
+        fail("unreadable-trace", str(error))
+    for each in told:
+        emit_json(each)
+
+
+async def _quads(settings: Settings, collection: str, run: str) -> tuple[str, Sequence[Triple]] | None:
+    """The IRI of the run and its quads; null when the collection has none of that name."""
+    from clew_services.cli.connect import traces_of
+
+    async def read(uri: str) -> tuple[str, Sequence[Triple]] | None:
+        quads = await store.run(collection, uri)
+        return (uri, quads) if quads else None
+
+    async with traces_of(settings) as store:
+        return await _named(store, collection, run, read)
+
+
 async def _tree(settings: Settings, collection: str, run: str) -> TraceTree | None:
     from clew_services.cli.connect import traces_of
+
+    async with traces_of(settings) as store:
+        return await _named(store, collection, run, lambda uri: tree_of(store, collection, uri))
+
+
+async def _named(
+    store: TraceStore, collection: str, run: str, read: Callable[[str], Awaitable[T | None]]
+) -> T | None:
+    """What ``read`` makes of the run that ``run`` names: by its IRI, its session id, or the beginning of one alone."""
     from clew_services.errors import BadRequest
     from clew_translators.trace import question_candidates
 
-    async with traces_of(settings) as store:
-        for uri in question_candidates(run):
-            if (tree := await tree_of(store, collection, uri)) is not None:
-                return tree
-        rows = await store.list(collection, limit=10_000) if len(run) >= 4 else ()
-        named = {row.session_uri for row in rows if row.session_uri.rpartition(":")[2].startswith(run)}
-        if len(named) > 1:
-            raise BadRequest(f"{len(named)} runs begin with {run!r}: write more of the id")
-        return await tree_of(store, collection, named.pop()) if named else None
+    for uri in question_candidates(run):
+        if (found := await read(uri)) is not None:
+            return found
+    rows = await store.list(collection, limit=10_000) if len(run) >= 4 else ()
+    named = {row.session_uri for row in rows if row.session_uri.rpartition(":")[2].startswith(run)}
+    if len(named) > 1:
+        raise BadRequest(f"{len(named)} runs begin with {run!r}: write more of the id")
+    return await read(named.pop()) if named else None
 
 
 async def tree_of(
