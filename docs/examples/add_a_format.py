@@ -1,19 +1,19 @@
-"""A format that Clew does not read, made into one that it does: ``python add_a_format.py FILE.csv``."""
+"""A format that Clew does not read, made into one that it does: ``python add_a_format.py FILE.eml``."""
 
-import csv
-import io
 import sys
 from base64 import b64encode
+from email import message_from_bytes, policy
 from pathlib import Path
 
 from clew_schema import DocumentLoad
 
 
 def as_markdown(name: str, data: bytes) -> DocumentLoad:
-    """A table as a document: one paragraph for each row, so that a row is not cut from its headings."""
-    rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
-    paragraphs = ["; ".join(f"{head}: {value}" for head, value in row.items()) for row in rows]
-    text = f"# {name}\n\n" + "\n\n".join(paragraphs)
+    """A mail as a document: its subject is the title, and who wrote it when can be asked for too."""
+    mail = message_from_bytes(data, policy=policy.default)
+    body = mail.get_body(("plain",))
+    head = "\n".join(f"{field}: {mail[field]}" for field in ("From", "To", "Date") if mail[field])
+    text = f"# {mail['Subject'] or name}\n\n{head}\n\n{body.get_content() if body else ''}"
     return DocumentLoad(
         name=name,  # the name that citations show; it stays the caller's
         media_type="text/markdown",  # decides when the ending says nothing

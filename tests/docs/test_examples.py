@@ -110,13 +110,11 @@ async def test_a_tool_of_our_own_is_used_by_the_agent() -> None:
 
 
 async def test_a_format_of_our_own_becomes_a_document(tmp_path: Path) -> None:
-    table = tmp_path / "prices.csv"
-    table.write_text("\ufeffthing,price\nthread,3\nlabyrinth,900\n")
-    document = DocumentLoad.model_validate(json.loads(await run("add_a_format.py", str(table))))
-    assert document.name == "prices.csv"
-    assert b64decode(document.content).decode() == (
-        "# prices.csv\n\nthing: thread; price: 3\n\nthing: labyrinth; price: 900"
-    )
+    mail = tmp_path / "thread.eml"
+    mail.write_text("From: Ariadne\nSubject: =?utf-8?q?The_thread_=E7=BA=BF?=\n\nTake it with you.\n")
+    document = DocumentLoad.model_validate(json.loads(await run("add_a_format.py", str(mail))))
+    assert document.name == "thread.eml"
+    assert b64decode(document.content).decode() == ("# The thread 线\n\nFrom: Ariadne\n\nTake it with you.\n")
 
 
 async def test_the_page_on_tests_shows_tests_that_pass() -> None:
