@@ -8,10 +8,18 @@ from pathlib import Path
 import pytest
 
 from clew_schema.evidence import Evidence, Grade
+from clew_schema.retrieval import DocumentRagResponse
 from clew_services.adapters.models.chat_scripted import ScriptedGrader, ScriptedWriter
 from clew_services.errors import ClewError, ModelFailed, ModelReplyInvalid
 from clew_services.ports import Leaf
+from clew_translators.trace_tree import Span
 from tests.flow.house import CLEW, GOOD, NOTHING, House
+
+
+def found(house: House, answer: DocumentRagResponse) -> tuple[Span, ...]:
+    """The evidence of the first retrieval, as the published triples tell it."""
+    tree = house.trace(f"urn:trustgraph:docrag:{answer.session_id}")
+    return next(step.spans for step in tree.steps if step.kind == "retrieval")
 
 
 async def test_an_answer_cites_a_span_of_the_document_and_its_trace_leads_there(tmp_path: Path) -> None:
@@ -24,7 +32,7 @@ async def test_an_answer_cites_a_span_of_the_document_and_its_trace_leads_there(
         assert citation.filename == "greek/clew.md"
         assert citation.quote == CLEW[citation.start : citation.end] == "A clew is a ball of thread."
         tree = house.trace(f"urn:trustgraph:docrag:{answer.session_id}")
-        assert [step.kind for step in tree.steps] == ["retrieval", "grade", "answer"]
+        assert [step.kind for step in tree.steps] == ["plan", "retrieval", "grade", "answer"]
         assert tree.state == "answered"
         (leaf,) = tree.citations
         assert (leaf.filename, leaf.start, leaf.end, leaf.text) == ("greek/clew.md", 0, 27, citation.quote)
@@ -85,13 +93,18 @@ async def test_a_question_that_leaves_something_open_is_asked_back(
     tmp_path: Path, ambiguity: str, outcome: str
 ) -> None:
     grade = Grade.model_validate(
-        GOOD.model_dump() | {"ambiguity": ambiguity, "hitl_prompt": "Which one?", "hitl_options": ("a", "b")}
+        GOOD.model_dump()
+        | {"answerability": "partial", "ambiguity": ambiguity}
+        | {"hitl_prompt": "Which one?", "hitl_options": ("a", "b")}
     )
     async with House(tmp_path, grader=ScriptedGrader(grade)) as house:
         await house.load("clew.md", CLEW)
         answer = await house.ask("What is it?")
         assert (answer.outcome, answer.response, answer.options) == (outcome, "Which one?", ("a", "b"))
         assert answer.end_of_session
+        assert answer.ticket
+        assert answer.expires_at > "2026"
+        assert house.trace(f"urn:trustgraph:docrag:{answer.session_id}").state == "needs_input"
 
 
 async def test_a_collection_nobody_made_is_an_error_not_an_answer(tmp_path: Path) -> None:
@@ -162,9 +175,8 @@ async def test_a_question_in_chinese_finds_chinese(tmp_path: Path) -> None:
         await house.load("线团.txt", "线团是忒修斯走出迷宫时用的东西。阿里阿德涅把线团交给了他。")
         answer = await house.ask("线团是什么?")
         assert answer.error is None
-        tree = house.trace(f"urn:trustgraph:docrag:{answer.session_id}")
-        assert tree.steps[0].spans[0].filename == "线团.txt"
-        assert tree.steps[0].spans[0].bm25_rank == 1
+        (first, *_) = found(house, answer)
+        assert (first.filename, first.bm25_rank) == ("线团.txt", 1)
 
 
 async def test_a_document_taken_in_again_changes_nothing_and_new_content_replaces_the_old(
@@ -176,7 +188,7 @@ async def test_a_document_taken_in_again_changes_nothing_and_new_content_replace
         assert (first.state, again.state) == ("ready", "unchanged")
         await house.load("clew.md", "A clew is a hint, in another spelling.")
         answer = await house.ask("What is a clew?")
-        spans = house.trace(f"urn:trustgraph:docrag:{answer.session_id}").steps[0].spans
+        spans = found(house, answer)
         assert [span.text for span in spans] == ["A clew is a hint, in another spelling."]
 
 
@@ -200,6 +212,6 @@ async def test_a_version_that_is_still_being_built_is_no_evidence(tmp_path: Path
         await house.catalog.put_document(replace(info, version="next", state="building"))
         await vectors.upsert("default", [Leaf(evidence=half, vector=vector)])
         answer = await house.ask("What is a clew?")
-        spans = house.trace(f"urn:trustgraph:docrag:{answer.session_id}").steps[0].spans
+        spans = found(house, answer)
         assert {span.version for span in spans} == {info.version}
         assert [span.number for span in spans] == list(range(1, len(spans) + 1))

@@ -149,7 +149,7 @@ class Observe:
         request = AgentRequest.model_validate_json(result.state)
         chosen = next(fact for fact in reversed(request.trail) if isinstance(fact, ToolChosen))
         failed = result.error is not None
-        text = f"Error: {result.error.message}" if result.error else result.response or ""
+        text = f"Error: {result.error.message}" if result.error else _said(result)
         observed = ToolObserved(
             number=chosen.number,
             observation=text,
@@ -158,6 +158,23 @@ class Observe:
         )
         said = _observation(request, chosen.number, text)
         return Outcome(send=(said, _next(request, chosen, observed)), facts=(observed,))
+
+
+def _said(result: DocumentRagResponse) -> str:
+    """What the agent's model reads: what is asked back, or answered only in part, is no answer and looks like none."""
+    text = result.response or ""
+    match result.outcome:
+        case "needs_clarification":
+            return f"NEEDS_CLARIFICATION: {text}"
+        case "needs_scope_selection":
+            options = f"\nOptions: {'; '.join(result.options)}" if result.options else ""
+            return f"NEEDS_SCOPE_SELECTION: {text}{options}"
+        case "no_knowledge":
+            return f"NO_KNOWLEDGE: {text}"
+        case "partial":
+            return f"PARTIAL: {text}"
+        case _:
+            return text
 
 
 async def _silent(text: str) -> None:
