@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from clew_schema.agent import AgentStep
 from clew_services.core.agent import Thought, Tool
 from clew_services.ports import Emit
+
+_MARK = re.compile(r"^(?:NEEDS_CLARIFICATION|NEEDS_SCOPE_SELECTION|NO_KNOWLEDGE|PARTIAL): ")
+"""What a model is told of a tool's reply, and a person need not read."""
 
 DOCUMENT_QUERY = "document-query"
 """The tool it uses, with the argument ``question``."""
@@ -16,7 +20,7 @@ class RuleThinker:
     """The Thinker port by rule, always the same for the same history. Raises nothing.
 
     Without steps so far it uses ``document-query`` if that is offered; with steps it concludes with the
-    last observation, unchanged, citations included; else it concludes that it has no tool.
+    last observation, citations included, without the word that says what kind of reply it is; else it concludes that it has no tool.
     """
 
     name = "rule"
@@ -32,7 +36,7 @@ class RuleThinker:
 
 def _decide(question: str, history: Sequence[AgentStep], tools: Sequence[Tool]) -> Thought:
     if history:
-        said = history[-1].observation.strip()
+        said = _MARK.sub("", history[-1].observation.strip())
         if said:
             return Thought(thought="The documents were asked; this is what they say.", final=said)
         return Thought(
