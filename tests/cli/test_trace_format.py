@@ -64,3 +64,20 @@ def test_what_cannot_be_shown_says_so(shell: Shell) -> None:
     assert (unknown.code, unknown.out) == (1, "")
     assert "unknown-run" in unknown.err
     assert shown(shell, "poem").code == 2
+
+
+async def test_a_trace_without_facts_is_no_ragtrace(tmp_path: Path) -> None:
+    store = OxigraphTraceStore(tmp_path / "traces")
+    batch = explain(
+        [asked().model_copy(update={"step": "document-rag.plan"})],
+        session_id=SESSION,
+        collection="c",
+        mechanism="document-rag",
+        retrieval_only=True,
+    )
+    assert batch is not None
+    await store.add([batch])
+    await store.close()
+    said = shown(Shell(data=tmp_path), "ragtrace")
+    assert (said.code, said.out) == (1, "")
+    assert "unreadable-trace" in said.err

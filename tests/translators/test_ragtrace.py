@@ -47,8 +47,11 @@ PARTS = st.fixed_dictionaries(
     },
 )
 TRACES = st.builds(
-    lambda trace, parts: trace | {"sub_traces": parts}, PARTS, st.lists(PARTS, max_size=2) | st.none()
+    lambda trace, parts: trace | {"sub_traces": parts and [{"query": "part"} | part for part in parts]},
+    PARTS,
+    st.lists(PARTS.filter(lambda part: part.get("query", "") is not None), max_size=2) | st.none(),
 )
+"""A part without any value is stored as an empty one, which is dropped when it is stored again (SuperMew's way)."""
 
 
 def piece(name: str, *, rank: int = 1, score: float = 0.03, rerank: float | None = None) -> Evidence:

@@ -19,7 +19,7 @@ Path = tuple[int | str, ...]
 def quarantined(trace: object) -> tuple[Trace | None, tuple[str, ...]]:
     """The trace as it is stored, and the fields that were left out because no reader could take their value.
 
-    A field's name is its path: ``candidate_k``, ``retrieved_chunks.1.score`` (places are those of what was kept),
+    A field's name is its path: ``candidate_k``, ``retrieved_chunks.1.score`` (places count what can be read at all),
     ``sub_traces.0.route``. The trace is null for what is none. Never raises.
     """
     if not isinstance(trace, dict) or not trace:
@@ -28,13 +28,17 @@ def quarantined(trace: object) -> tuple[Trace | None, tuple[str, ...]]:
     kept = _known(trace, RagTrace, "", invalid)
     while True:
         try:
-            return RagTrace.model_validate(kept).model_dump(exclude_none=True), tuple(invalid)
+            stored = RagTrace.model_validate(kept).model_dump(exclude_none=True)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False, include_input=False)
             # Once each: a value may be refused for every type that it might have had.
             for path in dict.fromkeys(_field(kept, problem["loc"]) for problem in problems):
                 _remove(kept, path)
                 invalid.append(".".join(map(str, path)))
+            continue
+        if "sub_traces" in stored:
+            stored["sub_traces"] = [part for part in stored["sub_traces"] if part]
+        return stored, tuple(invalid)
 
 
 def _known(trace: Trace, model: type[RagSubTrace], path: str, invalid: list[str]) -> Trace:
