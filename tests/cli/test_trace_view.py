@@ -7,7 +7,7 @@ from clew_services.cli.trace_view import one_line, render, render_list
 from clew_services.ports import TraceRow
 from clew_translators.trace import read_trace
 from clew_translators.trace_tree import RunState, TraceTree, graft
-from tests.translators import runs
+from tests.translators import courses, runs
 
 DOCUMENTS = read_trace(runs.quads_of(runs.DOCUMENT_BATCHES))
 AGENT = read_trace(runs.quads_of(runs.AGENT_BATCHES))
@@ -61,6 +61,33 @@ def test_a_rewritten_query_is_shown() -> None:
         "└── Retrieval: 0 chunks  hybrid  of 0 candidates",
         "    └── query  return policy days",
     ]
+
+
+def test_verdicts_stand_beside_citations_and_coverage_beside_the_answer() -> None:
+    lines = shown(render(read_trace(runs.quads_of(courses.REWRITTEN_BATCHES)))).splitlines()
+    assert lines[-5:] == [
+        "└── Answer  partial  coverage 0.50  250 ms",
+        "    ├── answer  Within 30 days [1]. For free [2].",
+        "    ├── gap  Who pays?",
+        "    ├── [1] returns.pdf p.3 120–156  “Returns are accepted within 30 days.”  supported",
+        "    └── [2] returns.pdf p.3 120–156  “Returns are accepted within 30 days.”  misattributed, see [1]",
+    ]
+    assert "├── Rewritten: step_back  250 ms" in lines
+    assert "├── No more rewrites: 1 spent → answer  partial  rule R9  250 ms" in lines
+
+
+def test_what_was_found_for_a_part_stands_below_it_until_a_person_is_asked() -> None:
+    lines = shown(render(read_trace(runs.quads_of(courses.RESUMED_BATCHES)))).splitlines()
+    second = lines.index("│   └── Part 2  Who pays for shipping?")
+    assert lines[second + 1] == "│       ├── Retrieval: 1 chunk  hybrid  of 24 candidates  250 ms"
+    asked = lines.index("├── Waits for a person: ticket t-1  250 ms")
+    assert lines[asked + 1 : asked + 4] == [
+        "│   ├── asks  To which country?",
+        "│   ├── option  Austria",
+        "│   ├── option  elsewhere",
+    ]
+    assert "├── Part 2 · Retrieval: 1 chunk  hybrid  of 24 candidates  250 ms" in lines[asked:]
+    assert "│   └── reply  Austria" in lines[asked:]
 
 
 def test_a_failure_and_a_run_that_has_not_told_its_question() -> None:

@@ -14,7 +14,7 @@ from clew_schema.rdf import Triple, Triples
 from clew_translators.explain import explain
 from clew_translators.namespaces import GRAPH_PROVENANCE
 from clew_translators.quads import from_nquads, to_nquads
-from tests.translators import runs
+from tests.translators import courses, runs
 from tests.translators.strategies import values
 
 CLEW = "urn:clew:ns#"
@@ -24,6 +24,10 @@ RUNS = {
     "documents": runs.DOCUMENT_BATCHES,
     "agent": runs.AGENT_BATCHES,
     "partial": runs.DOCUMENT_BATCHES[:1],
+    "rewritten": courses.REWRITTEN_BATCHES,
+    "resumed": courses.RESUMED_BATCHES,
+    "cancelled": courses.CANCELLED_BATCHES,
+    "failed while resumed": runs.told((*courses.RESUMED_STEPS[:4], (courses.FAILED_RESUME,))),
     "failed": runs.told(((runs.ASKED, runs.RETRIEVED), (runs.FAILED,))),
     "failed at once": runs.told(((runs.FAILED,),)),
 }
@@ -37,6 +41,7 @@ SIGNATURES = {
     PROV.specializationOf: (PROV.Entity, PROV.Entity),
     PROV.hadMember: (PROV.Collection, PROV.Entity),
     PROV.wasAssociatedWith: (PROV.Activity, PROV.Agent),
+    PROV.wasAttributedTo: (PROV.Entity, PROV.Agent),
     PROV.wasInformedBy: (PROV.Activity, PROV.Activity),
     PROV.startedAtTime: (PROV.Activity, None),
     PROV.endedAtTime: (PROV.Activity, None),
@@ -181,7 +186,7 @@ def test_evidence_grade_decision_answer_and_citation() -> None:
     <{exploration}/evidence/1> a prov:Entity, clew:Evidence ;
         prov:specializationOf <{runs.CHUNKS[0]}> ;
         clew:document <{runs.DOCUMENT}> ; clew:version "3" ; clew:filename "returns.pdf" ; clew:page 3 ;
-        clew:start 120 ; clew:end 164 ; clew:contentHash "c0ffee" ; clew:rank 1 ;
+        clew:start 120 ; clew:end 164 ; clew:contentHash "c0ffee" ; clew:level 3 ; clew:rank 1 ;
         clew:denseRank 1 ; clew:denseScore "0.87"^^xsd:double ; clew:bm25Rank 2 ; clew:bm25Score "7.25"^^xsd:double ;
         clew:fusedScore "0.0325"^^xsd:double ;
         prov:value "Returns are accepted within 30 days. \\n“OK” 退货" .
@@ -206,9 +211,10 @@ def test_evidence_grade_decision_answer_and_citation() -> None:
         prov:startedAtTime "2026-01-31T12:00:01.000001Z"^^xsd:dateTime ;
         prov:endedAtTime "2026-01-31T12:00:01.250001Z"^^xsd:dateTime ;
         prov:wasAssociatedWith <urn:clew:service:grading>, <urn:clew:model:lexical> ;
-        prov:used <{RUN}/question>, <{exploration}> .
+        prov:used <{RUN}/question>, <{exploration}> ; clew:position 3 .
     """
     wanted = Graph().parse(data=expected, format="turtle")
+    graph.remove((None, URIRef(CLEW + "record"), None))  # read back in test_explain_facts
     for subject in set(wanted.subjects()):
         assert set(graph.predicate_objects(subject)) == set(wanted.predicate_objects(subject)), subject
 

@@ -10,15 +10,24 @@ import clew_translators.explain
 from clew_schema.rdf import Triple
 from clew_translators.explain import names
 from clew_translators.namespaces import CLEW, PROV_ACTIVITY, PROV_ENTITY, RDF_TYPE
-from tests.translators import runs
+from tests.translators import courses, runs
 
 ONTOLOGY = Graph().parse(Path(clew_translators.explain.__file__).with_name("clew.ttl"))
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "vocabulary.md").read_text(encoding="utf-8")
 TERMS = {str(term).removeprefix(CLEW) for term in ONTOLOGY.subjects() if str(term).startswith(CLEW)}
-STORE = {"contains", "lists", "askedAt", "mechanism", "state"}
+STORE = {"contains", "lists", "askedAt", "mechanism", "state", "waits", "resumed"}
 """What only the trace store writes (clew_services.adapters.stores.trace_oxigraph)."""
 
-QUADS = runs.quads_of([*runs.DOCUMENT_BATCHES, *runs.AGENT_BATCHES, *runs.told(((runs.FAILED,),))])
+QUADS = runs.quads_of(
+    [
+        *runs.DOCUMENT_BATCHES,
+        *runs.AGENT_BATCHES,
+        *courses.REWRITTEN_BATCHES,
+        *courses.RESUMED_BATCHES,
+        *courses.CANCELLED_BATCHES,
+        *runs.told(((runs.FAILED,),)),
+    ]
+)
 
 
 def test_the_ontology_has_the_terms_of_the_code() -> None:

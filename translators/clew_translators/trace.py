@@ -53,10 +53,11 @@ _OUTCOMES: Mapping[str, RunState] = MappingProxyType(
         "no_knowledge": "no_knowledge",
         "needs_clarification": "needs_input",
         "needs_scope_selection": "needs_input",
+        "cancelled": "cancelled",
     }
 )
 MECHANISMS: tuple[Mechanism, ...] = ("document-rag", "agent", "graph-rag")
-STATES: tuple[RunState, ...] = ("running", "failed", "needs_input", "no_knowledge", "answered")
+STATES: tuple[RunState, ...] = ("running", "failed", "needs_input", "cancelled", "no_knowledge", "answered")
 """Each outweighs those before it: a run that failed and was then tried again with success is answered."""
 
 
@@ -145,7 +146,8 @@ def parent_of(known: Quads, run: str) -> str:
 
 
 def run_state(known: Quads) -> RunState:
-    """How far the run is, by what it ended with."""
+    """How far the run is, by what it ended with. It waits while a pause of it has neither answer nor cancellation."""
+    over = resumed_pauses(known)
     states: set[RunState] = {"running"}
     for subject in known.subjects:
         match step_kind(known, subject):
@@ -157,12 +159,44 @@ def run_state(known: Quads) -> RunState:
                 states.add("answered" if ended == "final-answer" else "failed")
             case "failure":
                 states.add("failed")
+            case "pause" if subject not in over:
+                states.add("needs_input")
+            case "cancelled":
+                states.add("cancelled")
             case _:
                 continue
     return max(states, key=STATES.index)
 
 
+def waiting_pauses(known: Quads) -> frozenset[str]:
+    """The pauses that ``known`` tells of."""
+    return frozenset(subject for subject in known.subjects if step_kind(known, subject) == "pause")
+
+
+def resumed_pauses(known: Quads) -> frozenset[str]:
+    """The pauses that ended, as ``known`` tells: a person answered or withdrew."""
+    return frozenset(
+        asked
+        for subject in known.subjects
+        if step_kind(known, subject) in {"resume", "cancelled"}
+        for asked in known.links(subject, ns.PROV_WAS_DERIVED_FROM)
+    )
+
+
 def _ordered(known: Quads, subjects: list[str]) -> list[str]:
+    """Steps in the order of their facts. Where a trace tells none, see :func:`_by_sources`."""
+    places = {subject: known.integer(known.activity(subject), names.POSITION) for subject in subjects}
+    if None in places.values():
+        return _by_sources(known, subjects)
+
+    def key(subject: str) -> tuple[int, bool, object]:
+        # A failure has the place of the step that failed; what stands there too was tried later.
+        return places[subject] or 0, step_kind(known, subject) != "failure", natural(subject)
+
+    return sorted(subjects, key=key)
+
+
+def _by_sources(known: Quads, subjects: list[str]) -> list[str]:
     """Steps after what they derive from or used; beside each other by time, then by name. Failures end a run."""
     depths: dict[str, int] = {}
 

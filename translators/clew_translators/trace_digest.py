@@ -21,6 +21,8 @@ class Digest:
     """One batch, in short. What it does not tell is empty: only a run's first batch has ``asked_at`` and ``query``.
 
     ``subjects`` are what the batch speaks of; ``parent`` is the step that asked for the run, when it is a tool's.
+    ``waits`` are the pauses that the batch tells of, ``resumed`` those that ended: a run needs input while one of all
+    its batches' ``waits`` is in no batch's ``resumed``.
     """
 
     run: str
@@ -31,6 +33,8 @@ class Digest:
     asked_at: str = ""
     parent: str = ""
     state: RunState = "running"
+    waits: frozenset[str] = frozenset()
+    resumed: frozenset[str] = frozenset()
 
 
 def digest(batch: Triples) -> Digest | None:
@@ -50,6 +54,8 @@ def digest(batch: Triples) -> Digest | None:
         asked_at=known.text(run, ns.PROV_STARTED_AT_TIME),
         parent=trace.parent_of(known, run),
         state=trace.run_state(known),
+        waits=trace.waiting_pauses(known),
+        resumed=trace.resumed_pauses(known),
     )
 
 

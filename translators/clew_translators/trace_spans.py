@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clew_translators import namespaces as ns
 from clew_translators.explain import names
-from clew_translators.trace_tree import Span
+from clew_translators.trace_tree import Check, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,10 +18,28 @@ if TYPE_CHECKING:
 def spans_of(known: Quads, step: str) -> tuple[Span, ...]:
     """What ``step`` cites, else the evidence it found, else the chunks it selected (TrustGraph tells no more)."""
     if cited := known.links(step, names.CITES):
-        return _by_number(_described(known, uri, names.NUMBER) for uri in cited)
+        checks = known.links(step, names.HAS_CHECK)
+        return _by_number(_checked(known, _described(known, uri, names.NUMBER), checks) for uri in cited)
     if found := known.links(step, ns.PROV_HAD_MEMBER):
         return _by_number(_described(known, uri, names.RANK) for uri in found)
     return tuple(_selected(known, uri) for uri in known.links(step, ns.TG_SELECTED_CHUNK))
+
+
+def _checked(known: Quads, span: Span, checks: Iterable[str]) -> Span:
+    """``span`` with the verdicts about its number."""
+    found = tuple(
+        Check(
+            verdict=known.text(uri, names.VERDICT),
+            start=known.integer(uri, names.START) or 0,
+            end=known.integer(uri, names.END) or 0,
+            lexical=known.double(uri, names.LEXICAL),
+            similarity=known.double(uri, names.SIMILARITY),
+            better=known.integer(uri, names.BETTER) or 0,
+        )
+        for uri in checks
+        if known.integer(uri, names.NUMBER) == span.number
+    )
+    return replace(span, checks=found)
 
 
 def _by_number(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,6 +20,13 @@ _KINDS: Mapping[str, StepKind] = MappingProxyType(
     {
         ns.TG_EXPLORATION: "retrieval",
         names.GRADE: "grade",
+        names.PLAN: "plan",
+        names.REWRITE: "rewrite",
+        names.JOIN: "join",
+        names.LIMIT: "budget",
+        names.TICKET: "pause",
+        names.REPLY: "resume",
+        names.CANCELLATION: "cancelled",
         ns.TG_SYNTHESIS: "answer",
         ns.TG_ANALYSIS: "analysis",
         ns.TG_OBSERVATION_TYPE: "observation",
@@ -36,8 +44,42 @@ _KINDS: Mapping[str, StepKind] = MappingProxyType(
 
 Details = tuple[tuple[str, str], ...]
 
+_DECISION = (
+    ("route", names.ROUTE),
+    ("status", names.STATUS),
+    ("rule", names.RESOLVED_BY),
+    ("asks", names.ASKS),
+    ("keeps", names.KEEPS),
+    ("failed", names.ERROR_TYPE),
+)
 _FIELDS: Mapping[StepKind, Sequence[tuple[str, str]]] = MappingProxyType(
     {
+        "plan": (
+            ("complexity", names.COMPLEXITY),
+            ("reason", names.REASON),
+            ("rule", names.RESOLVED_BY),
+            ("dropped", names.DROPPED),
+        ),
+        "rewrite": (("method", names.METHOD), ("text", ns.PROV_VALUE), ("query", names.QUERY)),
+        "join": (
+            ("evidence", names.EVIDENCE_COUNT),
+            ("relevance", names.RELEVANCE),
+            ("answerability", names.ANSWERABILITY),
+            *_DECISION,
+            ("gap", names.GAP),
+        ),
+        "budget": (("budget", names.BUDGET), ("spent", names.SPENT), *_DECISION),
+        "pause": (
+            ("ticket", names.TICKET_ID),
+            ("asks", ns.PROV_VALUE),
+            ("option", names.OPTION),
+            ("route", names.ROUTE),
+            ("status", names.STATUS),
+            ("round", names.NUMBER),
+            ("expires", names.EXPIRES_AT),
+        ),
+        "resume": (("ticket", names.TICKET_ID), ("reply", ns.PROV_VALUE)),
+        "cancelled": (("ticket", names.TICKET_ID),),
         "retrieval": (("query", names.QUERY), ("mode", names.MODE), ("candidates", names.CANDIDATE_COUNT)),
         "grade": (
             ("relevance", names.RELEVANCE),
@@ -52,6 +94,8 @@ _FIELDS: Mapping[StepKind, Sequence[tuple[str, str]]] = MappingProxyType(
             ("outcome", names.OUTCOME),
             ("answer", ns.TG_CONTENT),
             ("document", ns.TG_DOCUMENT),
+            ("coverage", names.COVERAGE),
+            ("gap", names.GAP),
             ("model", ns.TG_LLM_MODEL),
         ),
         "analysis": (
@@ -75,7 +119,6 @@ _FIELDS: Mapping[StepKind, Sequence[tuple[str, str]]] = MappingProxyType(
         "failure": (("error", names.ERROR_TYPE), ("message", names.MESSAGE)),
     }
 )
-_DECISION = (("route", names.ROUTE), ("status", names.STATUS), ("rule", names.RESOLVED_BY))
 
 
 def step_kind(known: Quads, subject: str) -> StepKind | None:
@@ -90,6 +133,8 @@ def read_step(known: Quads, subject: str) -> Step:
     activity = known.activity(subject)
     if kind == "retrieval":  # how it was done is told of the doing
         details += _details(known, activity, _FIELDS[kind])
+    if kind == "plan":
+        details += _parts(known, subject)
     traces: tuple[str, ...] = ()
     if kind == "grade":
         details += _details(known, _derived(known, subject, names.DECISION), _DECISION)
@@ -104,6 +149,7 @@ def read_step(known: Quads, subject: str) -> Step:
         uri=subject,
         kind=kind,
         title=kind.capitalize(),
+        part=_part(subject),
         started_at=known.text(activity, ns.PROV_STARTED_AT_TIME),
         ended_at=known.text(activity, ns.PROV_ENDED_AT_TIME),
         details=details + tuple(("by", label) for label in agents if label),
@@ -111,6 +157,17 @@ def read_step(known: Quads, subject: str) -> Step:
         traces=traces,
     )
     return replace(step, title=_title(known, step) or step.title)
+
+
+def _parts(known: Quads, plan: str) -> Details:
+    """The parts of a question, in their order."""
+    return tuple(("part", known.text(part, ns.PROV_VALUE)) for part in known.links(plan, names.HAS_PART))
+
+
+def _part(subject: str) -> int:
+    """The part of the question that a name of ours says, else 0."""
+    found = re.search(r"/part/(\d{1,9})/", subject, re.ASCII)
+    return int(found.group(1)) if found else 0
 
 
 def _title(known: Quads, step: Step) -> str:
@@ -126,12 +183,28 @@ def _title(known: Quads, step: Step) -> str:
             return f"{judged} → {route}" if route else judged
         case "analysis":
             return f"Step {step.uri.rpartition('/i')[2]}: {step.detail('action')}"
-        case "failure":
-            return f"Failed: {step.detail('error')}"
+        case "failure" | "plan" | "rewrite" | "join" | "budget" | "pause" | "resume" | "cancelled":
+            return _course_title(step)
         case "other":
             return known.text(step.uri, ns.RDFS_LABEL)
         case _:
             return ""
+
+
+def _course_title(step: Step) -> str:
+    detail = step.detail
+    if step.kind == "plan":
+        parts = sum(name == "part" for name, _ in step.details)
+        return f"Plan: {detail('complexity')}" + (f", {_counted(str(parts), 'part')}" if parts else "")
+    titles: dict[StepKind, str] = {
+        "rewrite": f"Rewritten: {detail('method')}",
+        "join": f"Joined: {_counted(detail('evidence'), 'chunk')} → {detail('route')}",
+        "budget": f"No more {detail('budget')}: {detail('spent')} spent → {detail('route')}",
+        "pause": f"Waits for a person: ticket {detail('ticket')}",
+        "resume": "A person answered",
+        "cancelled": "Cancelled by a person",
+    }
+    return titles.get(step.kind, f"Failed: {detail('error')}")
 
 
 def _counted(number: str, noun: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -10,12 +10,42 @@ if TYPE_CHECKING:
 
     from clew_schema.facts import Mechanism
 
-RunState = Literal["running", "answered", "no_knowledge", "needs_input", "failed"]
-"""How far a run is. ``running`` also stands for a trace whose end was never told."""
+RunState = Literal["running", "answered", "no_knowledge", "needs_input", "cancelled", "failed"]
+"""How far a run is. ``needs_input``: it waits for a person. ``running``: also when its end was never told."""
 
 StepKind = Literal[
-    "retrieval", "grade", "answer", "analysis", "observation", "conclusion", "failure", "other"
+    "plan",
+    "retrieval",
+    "grade",
+    "rewrite",
+    "join",
+    "budget",
+    "pause",
+    "resume",
+    "cancelled",
+    "answer",
+    "analysis",
+    "observation",
+    "conclusion",
+    "failure",
+    "other",
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What was found about one sentence, ``answer[start:end]``, and the citation in it.
+
+    ``similarity`` is null when it was not measured; ``better`` is the number of the evidence that says what a
+    misattributed sentence says, else 0.
+    """
+
+    verdict: str
+    start: int = 0
+    end: int = 0
+    lexical: float | None = None
+    similarity: float | None = None
+    better: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +53,8 @@ class Span:
     """A leaf: a piece of a document, retrieved or quoted.
 
     ``number`` is the rank of evidence and the ``[n]`` of a citation, 0 when the trace has neither. ``start`` and
-    ``end`` are character offsets into the document's text, ``page`` counts from 1 (0: unknown). What a trace does not
-    tell is empty or null: TrustGraph's traces name the chunk and no more.
+    ``end`` are character offsets into the document's text, ``page`` counts from 1 (0: unknown). ``checks`` are those
+    of a citation. What a trace does not tell is empty or null: TrustGraph's traces name the chunk and no more.
     """
 
     uri: str
@@ -44,11 +74,14 @@ class Span:
     bm25_score: float | None = None
     fused_score: float | None = None
     rerank_score: float | None = None
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One step. ``details`` are names and texts, in the order in which they are worth reading.
+
+    ``part`` is the part of the question that it is about, from 1; 0 means the whole.
 
     ``traces`` are the runs that a tool made of its own; ``children`` those of them that :func:`graft` put here.
     """
@@ -56,6 +89,7 @@ class Step:
     uri: str
     kind: StepKind
     title: str
+    part: int = 0
     started_at: str = ""
     ended_at: str = ""
     details: tuple[tuple[str, str], ...] = ()
@@ -132,10 +166,11 @@ def _step_json(step: Step) -> dict[str, Any]:
         "uri": step.uri,
         "kind": step.kind,
         "title": step.title,
+        "part": step.part,
         "started_at": step.started_at,
         "ended_at": step.ended_at,
         "details": details,
-        "spans": [{name: getattr(span, name) for name in Span.__slots__} for span in step.spans],
+        "spans": [asdict(span) | {"checks": [asdict(c) for c in span.checks]} for span in step.spans],
         "traces": list(step.traces),
         "children": [to_json(child) for child in step.children],
     }

@@ -36,6 +36,7 @@ _STATES: Mapping[str, str] = MappingProxyType(
         "answered": "green",
         "no_knowledge": "blue",
         "needs_input": "magenta",
+        "cancelled": "dim",
         "failed": "red",
     }
 )
@@ -43,17 +44,32 @@ _STEP_STYLES: Mapping[str, str] = MappingProxyType(
     {
         "retrieval": "bold cyan",
         "grade": "bold magenta",
+        "plan": "bold blue",
+        "rewrite": "bold yellow",
+        "join": "bold blue",
+        "budget": "bold red",
+        "pause": "bold magenta reverse",
+        "resume": "bold magenta",
+        "cancelled": "bold red",
         "answer": "bold green",
         "conclusion": "bold green",
         "analysis": "bold yellow",
         "failure": "bold red",
     }
 )
-_SHOWN_IN_TITLE = frozenset({"relevance", "answerability", "action", "suggested route", "error", "by"})
+_VERDICTS: Mapping[str, str] = MappingProxyType(
+    {"supported": "green", "unsupported": "red", "misattributed": "yellow"}
+)
+_SHOWN_IN_TITLE = frozenset(
+    {"relevance", "answerability", "action", "suggested route", "error", "by", "part", "complexity", "method"}
+    | {"budget", "spent", "ticket", "evidence", "round", "coverage"}
+)
 _ASIDES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "retrieval": ("mode",),
         "grade": ("status",),
+        "join": ("status",),
+        "budget": ("status",),
         "answer": ("outcome", "model"),
         "conclusion": ("reason",),
     }
@@ -122,21 +138,36 @@ def _question(tree: TraceTree) -> Text:
 
 
 def _grow(branch: Tree, tree: TraceTree) -> None:
+    parts: dict[int, Tree] = {}  # what was found for a part stands below it, until the parts are joined
     for step in tree.steps:
-        twig = branch.add(_title(step))
-        aside = {*_ASIDES.get(step.kind, ()), *_SHOWN_IN_TITLE, "route", "confidence", "candidates", "rule"}
-        for name, text in step.details:
-            plain = (name, text) in {("ambiguity", "none"), ("query", tree.question)}
-            if name not in aside and text and not plain:
-                shown = _readable(text) if name == "arguments" else text
-                twig.add(Text.assemble((f"{name}  ", "dim"), clipped(shown, LONG)))
-        for span in step.spans:
-            twig.add(_leaf(span))
-        for child in step.children:
-            _grow(twig.add(_question(child)), child)
-        for uri in step.traces:
-            if uri not in {child.uri for child in step.children}:
-                twig.add(Text(f"its own trace  {one_line(uri)}", style="dim"))
+        if step.kind in {"join", "pause"}:
+            parts = {}
+        of_part = parts.get(step.part)
+        named = f"Part {step.part} · " if step.part and of_part is None else ""
+        twig = (branch if of_part is None else of_part).add(Text(named, style="bold") + _title(step))
+        _tell(twig, step, tree.question)
+        if step.kind == "plan":
+            texts = [text for name, text in step.details if name == "part"]
+            for number, text in enumerate(texts, start=1):
+                label = Text.assemble((f"Part {number}  ", "bold"), clipped(text, LONG))
+                parts[number] = twig.add(label)
+
+
+def _tell(twig: Tree, step: Step, question: str) -> None:
+    """What is worth reading of a step, the spans it rests on, and the runs of its tools."""
+    aside = {*_ASIDES.get(step.kind, ()), *_SHOWN_IN_TITLE, "route", "confidence", "candidates", "rule"}
+    for name, text in step.details:
+        plain = (name, text) in {("ambiguity", "none"), ("query", question)}
+        if name not in aside and text and not plain:
+            shown = _readable(text) if name == "arguments" else text
+            twig.add(Text.assemble((f"{name}  ", "dim"), clipped(shown, LONG)))
+    for span in step.spans:
+        twig.add(_leaf(span))
+    for child in step.children:
+        _grow(twig.add(_question(child)), child)
+    for uri in step.traces:
+        if uri not in {child.uri for child in step.children}:
+            twig.add(Text(f"its own trace  {one_line(uri)}", style="dim"))
 
 
 def _title(step: Step) -> Text:
@@ -148,6 +179,8 @@ def _title(step: Step) -> Text:
         aside.append(f"rule {clipped(rule, 40)}")
     if step.kind == "retrieval" and (candidates := step.detail("candidates")):
         aside.append(f"of {one_line(candidates)} candidates")
+    if coverage := step.detail("coverage"):
+        aside.append(f"coverage {_number(coverage)}")
     aside.append(_took(step.started_at, step.ended_at))
     label.append("".join(f"  {part}" for part in aside if part), style="dim not bold")
     return label
@@ -171,6 +204,9 @@ def _leaf(span: Span) -> Text:
     ]
     if told := " · ".join(leg for leg in legs if leg):
         label.append(f"  {told}", style="dim")
+    for check in span.checks:
+        label.append(f"  {one_line(check.verdict)}", style=_VERDICTS.get(check.verdict, ""))
+        label.append(f", see [{check.better}]" if check.better else "")
     return label
 
 

@@ -32,6 +32,8 @@ _ASKED_AT = ox.NamedNode(CLEW + "askedAt")
 _QUERY = ox.NamedNode(CLEW + "query")
 _MECHANISM = ox.NamedNode(CLEW + "mechanism")
 _STATE = ox.NamedNode(CLEW + "state")
+_WAITS = ox.NamedNode(CLEW + "waits")
+_RESUMED = ox.NamedNode(CLEW + "resumed")
 _TOLD_IN = ox.NamedNode(
     "urn:clew:told-in"
 )  # no term of the vocabulary: from _ALL to an owner's graphs, see `owned`
@@ -72,6 +74,13 @@ class View:
         """Questions, mechanisms and states of ``run``, as were told: mostly one of each."""
         return self._texts(run, _QUERY), self._texts(run, _MECHANISM), self._texts(run, _STATE)
 
+    def pauses(self, run: ox.NamedNode) -> tuple[set[str], set[str]]:
+        """The pauses of ``run`` that were told, and those that ended."""
+        told, over = (
+            {node.value for node in self._targets(run, predicate)} for predicate in (_WAITS, _RESUMED)
+        )
+        return told, over
+
     def _newest(self, node: ox.NamedNode, depth: int) -> Iterator[ox.NamedNode]:
         """The runs below ``node``, newest first; ``depth`` levels of time lie between."""
         children = [child for child in self._targets(node, _LISTS) if isinstance(child, ox.NamedNode)]
@@ -98,8 +107,11 @@ def index(told: Digest) -> Iterator[ox.Quad]:
     for subject in told.subjects:
         target = ox.BlankNode(subject[2:]) if subject.startswith("_:") else named(subject)
         yield ox.Quad(run, _CONTAINS, target, RUNS)
-    if told.state != "running":
+    # That a run waits ends with the answer, which another batch tells: so the pauses are kept, and not the state.
+    if told.state != "running" and not (told.state == "needs_input" and told.waits):
         yield ox.Quad(run, _STATE, ox.Literal(told.state), RUNS)
+    for predicate, pauses in ((_WAITS, told.waits), (_RESUMED, told.resumed)):
+        yield from (ox.Quad(run, predicate, named(pause), RUNS) for pause in pauses)
     if told.asked_at:
         yield ox.Quad(run, _ASKED_AT, ox.Literal(told.asked_at), RUNS)
         yield ox.Quad(run, _QUERY, ox.Literal(told.query), RUNS)
@@ -131,6 +143,9 @@ def row(views: Sequence[View], collection: str, run: ox.NamedNode) -> TraceRow:
     queries, mechanisms, states = (
         set().union(*found) for found in zip(*(v.facts(run) for v in views), strict=True)
     )
+    waits, resumed = (set().union(*found) for found in zip(*(v.pauses(run) for v in views), strict=True))
+    if waits - resumed:
+        states = states | {"needs_input"}
     mechanism = max(mechanisms, default="")
     return TraceRow(
         session_uri=run.value,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from clew_schema.rdf import Triple
 from clew_services.errors import StoreFailed
 from clew_services.ports import TraceRow
-from clew_translators.trace import STATES
+from clew_translators.trace import run_state
 from clew_translators.trace_digest import Digest, collection_of, digest
+from clew_translators.trace_quads import Quads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,13 +75,15 @@ class MemoryTraceStore:
             state=told.state,
         )
         run = self._runs.setdefault((told.collection, told.run), _Run(row=fresh))
+        run.quads |= {quad.model_dump_json(): quad for quad in batch.triples}
         run.row = TraceRow(
             session_uri=told.run,
             mechanism=told.mechanism,
             query=run.row.query or told.query,
             asked_at=run.row.asked_at or told.asked_at,
             collection=told.collection,
-            state=max(run.row.state, told.state, key=STATES.index),
+            state=run_state(
+                Quads(run.quads.values())
+            ),  # of all: an answer ends the waiting that a pause began
         )
         run.parent = run.parent or told.parent
-        run.quads |= {quad.model_dump_json(): quad for quad in batch.triples}
