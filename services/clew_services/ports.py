@@ -614,7 +614,7 @@ class TraceRow:
     query: str
     asked_at: str
     collection: str
-    state: Literal["running", "answered", "no_knowledge", "needs_input", "failed"]
+    state: Literal["running", "answered", "no_knowledge", "needs_input", "cancelled", "failed"]
 
 
 class TraceStore(Protocol):
