@@ -90,6 +90,30 @@ def test_html_reads_as_its_reader_does() -> None:
     assert (found.title, found.media_type, found.pages) == ("The page", "text/html", ())
 
 
+def test_a_table_of_data_is_lines_and_one_for_the_layout_is_text() -> None:
+    head = b"<tr><th>City<th>People</tr><tr><td>Paris<td>2.1 M<tr><td>\xe5\x8c\x97\xe4\xba\xac<td></tr>"
+    assert extract("a.html", b"<table><caption>Big</caption>" + head + b"</table>").text == (
+        "Big\nCity | People\nCity: Paris | People: 2.1 M\nCity: 北京"
+    )
+    spanned = b"<table><tr><th colspan=2>A<th>B<tr><td>1<td>2<td>3</table>"
+    assert extract("a.html", spanned).text == "A | B\n1 | 2 | 3"
+    pairs = b"<table><tr><th>Name<td>Ann<tr><th>Age<td>30</table>"
+    assert extract("a.html", pairs).text == "Name | Ann\nAge | 30"
+    layout = b"<table><tr><td><p>Menu<td><table><tr><td>x<td>y</table></table>"
+    assert extract("a.html", layout).text == "Menu\n\nx | y"
+
+
+def test_a_small_main_is_not_the_page() -> None:
+    page = b"<html><body><main>Share</main><div>" + b"The text of the page. " * 9 + b"</div></body></html>"
+    assert extract("a.html", page).text.startswith("Share\n\nThe text")
+    assert "text" not in extract("a.html", page.replace(b"Share", b"Share " * 20)).text
+
+
+def test_an_element_that_closes_itself_takes_nothing_in() -> None:
+    page = '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/></head>'
+    assert extract("a.xhtml", f"{page}<body><iframe/><p>Kept</p></body></html>".encode()).text == "Kept"
+
+
 def test_html_is_recognised_by_its_content_and_read_in_its_own_encoding() -> None:
     page = '<html><head><meta charset="gb18030"></head><body><p>许可证</p></body></html>'
     assert extract("page.txt", page.encode("gb18030")) == Extracted(
@@ -141,6 +165,7 @@ def test_the_type_that_is_said_decides_over_the_extension() -> None:
 def test_what_is_too_large_is_said() -> None:
     assert "at most 3 are read" in refused("a.txt", b"1234", limits=Limits(size=3))
     assert "2 pages; at most 1" in refused("a.pdf", pdf("a", "b"), limits=Limits(pages=1))
+    assert "more than 3 characters" in refused("a.pdf", pdf("ab", "cd"), limits=Limits(characters=3))
     assert "4 characters; at most 3" in refused("a.txt", b"1234", limits=Limits(characters=3))
 
 

@@ -173,18 +173,37 @@ def test_a_sheet_that_claims_to_be_huge_is_read_and_one_that_is_huge_is_refused(
             b'"A1"', b'"A999999999"'
         ),
     )
-    with pytest.raises(DocumentUnreadable, match="more than 1000000 cells"):
+    with pytest.raises(DocumentUnreadable, match="row 1048577 of a sheet; Excel knows 1048576"):
         extract("a.xlsx", far)
     for row in range(10):
         sheet.cell(2 + row, 16_000).value = "wide"
-    with pytest.raises(DocumentUnreadable, match="more than 100000 cells"):
+    with pytest.raises(DocumentUnreadable, match="more cells than are read"):
         extract("a.xlsx", office.saved(made), limits=Limits(cells=100_000))
+
+
+def test_a_text_that_many_cells_share_counts_as_often_as_it_is_read() -> None:
+    made = openpyxl.Workbook()
+    sheet = made.active
+    assert sheet is not None
+    for _ in range(300):
+        sheet.append(["long " * 6_000])
+    data = office.saved(made)
+    assert len(data) < 30_000
+    with pytest.raises(DocumentUnreadable, match="more characters than are read"):
+        extract("a.xlsx", data)
 
 
 def test_chapters_are_pages() -> None:
     found = extract("a.epub", office.epub())
     assert pages(found) == ["", "# One\n\nIt began here.", "# 二\n\n结束了。"]
     assert (found.title, found.media_type) == ("书 Book", "application/epub+zip")
+
+
+def test_a_chapter_that_is_listed_twice_is_told_once() -> None:
+    twice = office.rewritten(
+        office.epub(), lambda _, content: content.replace(b'<itemref idref="c1"/>', b'<itemref idref="c0"/>')
+    )
+    assert pages(extract("a.epub", twice)) == ["", "# One\n\nIt began here.", ""]
 
 
 def test_a_protected_book_and_a_broken_one_are_refused() -> None:
@@ -240,6 +259,10 @@ def test_rows_are_told_as_they_can_be_understood() -> None:
         "2023: 1 | 2024: 2",
     ]
     assert list(table.lines([["a", "b"], ["1", ""]], head=False)) == ["a | b", "1"]
+
+
+def test_a_long_first_row_is_no_head_whatever_is_said() -> None:
+    assert list(table.lines([["x" * 101, "y"], ["1", "2"]], head=True)) == ["x" * 101 + " | y", "1 | 2"]
 
 
 def test_a_package_that_names_a_file_outside_of_itself_reads_none() -> None:

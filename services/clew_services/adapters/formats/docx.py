@@ -42,7 +42,8 @@ _INVENTED = {"Word Document"}
 def read_docx(name: str, data: bytes) -> tuple[str, str]:
     """The title ("" if none) and the text: paragraphs apart by blank lines, headings marked as in Markdown.
 
-    Tables are lines (see :mod:`table`), list items begin with "- ", notes follow the paragraph that refers to them.
+    Tables are lines (see :mod:`table`), list items begin with "- ", notes follow the paragraph that refers to
+    them first.
     Headers and footers are left out. Raises DocumentUnreadable for a file that is damaged.
     """
     try:
@@ -85,15 +86,9 @@ class _Reader:
                 level = self._level(element)
                 is_item = not level and element.find(f"{qn('w:pPr')}/{qn('w:numPr')}") is not None
                 yield ("#" * level + " " if level else "- " if is_item else "") + text, is_item
-            for inner in _outermost(element, _NESTED):  # a text box
-                yield from self._blocks_of(inner)
+            yield from self._blocks(element)  # text boxes
             for note in self._noted(element):
                 yield note, False
-
-    def _blocks_of(self, element: etree._Element) -> Iterator[tuple[str, bool]]:
-        holder = etree.Element("box")
-        holder.append(element)
-        yield from self._blocks(holder)
 
     def _rows(self, table: etree._Element) -> Iterator[list[str]]:
         for row in _outermost(table, frozenset({_ROW})):
@@ -112,7 +107,7 @@ class _Reader:
     def _noted(self, paragraph: etree._Element) -> Iterator[str]:
         for element in _walk(paragraph, _NESTED):
             if element.tag in _NOTES:
-                note = self._notes.get((_NOTES[str(element.tag)], str(element.get(_NOTE_ID))))
+                note = self._notes.pop((_NOTES[str(element.tag)], str(element.get(_NOTE_ID))), None)
                 if note is not None and (
                     text := " ".join(t for p in _outermost(note, _NESTED) if (t := self._line(p)))
                 ):
@@ -138,7 +133,7 @@ def _levels(document: Document) -> Mapping[str, int]:
     return found
 
 
-def _notes(document: Document) -> Mapping[tuple[str, str], etree._Element]:
+def _notes(document: Document) -> dict[tuple[str, str], etree._Element]:
     """Foot- and endnotes by kind and id."""
     found = {}
     for relation in document.part.rels.values():

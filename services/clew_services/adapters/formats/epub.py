@@ -21,7 +21,9 @@ _CHAPTERS = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml"}
 
 
 def read_epub(name: str, archive: Archive, *, max_chapters: int) -> tuple[str, list[str]]:
-    """The title ("" if none) and the text of every item of the spine, in order; one without text gives "".
+    """The title ("" if none) and the text of every item of the spine, in order.
+
+    An item without text gives "", and so does one that was told before.
 
     Raises DocumentUnreadable for a book that is damaged, protected against copying, or has too many items.
     """
@@ -39,13 +41,18 @@ def read_epub(name: str, archive: Archive, *, max_chapters: int) -> tuple[str, l
     if not spine:
         raise DocumentUnreadable(f"{name}: not a readable book: its package lists nothing to read.")
     locked = _locked(name, archive)
-    chapters = []
+    told: set[str] = set()
+    chapters: list[str] = []
     for identifier in spine:
         href, kind = items.get(identifier, ("", ""))
         if kind not in _CHAPTERS:
             chapters.append("")
             continue
         entry = _entry(package, href)
+        if entry in told:
+            chapters.append("")
+            continue
+        told.add(entry)
         if entry in locked:
             raise DocumentUnreadable(f"{name}: the book is protected against copying and cannot be read.")
         chapters.append(_chapter(name, archive.read(entry)))

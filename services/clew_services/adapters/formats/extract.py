@@ -73,7 +73,9 @@ def extract(name: str, data: bytes, *, media_type: str = "", limits: Limits | No
     if archive is not None:
         extracted = _archived(name, kind, data, archive, limits)
     elif kind == kinds.PDF:
-        extracted = _paged(name, kind, *read_pdf(name, data, max_pages=limits.pages))
+        extracted = _paged(
+            name, kind, *read_pdf(name, data, max_pages=limits.pages, max_characters=limits.characters)
+        )
     else:
         extracted = _flowing(name, kind, decode(name, data), limits)
     if len(extracted.text) > limits.characters:
@@ -103,7 +105,10 @@ def _archived(name: str, kind: str, data: bytes, archive: Archive, limits: Limit
         return _paged(name, kind, *read_pptx(name, data, max_slides=limits.pages))
     from clew_services.adapters.formats.xlsx import read_xlsx
 
-    return _paged(name, kind, *read_xlsx(name, data, max_sheets=limits.pages, max_cells=limits.cells))
+    title, sheets = read_xlsx(
+        name, data, max_sheets=limits.pages, max_cells=limits.cells, max_characters=limits.characters
+    )
+    return _paged(name, kind, title, sheets)
 
 
 def _flowing(name: str, media_type: str, text: str, limits: Limits) -> Extracted:

@@ -31,10 +31,10 @@ _DAMAGED = (
 """What pypdf lets through for a damaged file, besides its own errors: found by damaging files (see its tests)."""
 
 
-def read_pdf(name: str, data: bytes, *, max_pages: int) -> tuple[str, list[str]]:
+def read_pdf(name: str, data: bytes, *, max_pages: int, max_characters: int) -> tuple[str, list[str]]:
     """The title ("" if none) and the text of every page, in order; a page without text gives "".
 
-    Raises DocumentUnreadable for a file that is damaged, needs a password, or has too many pages, and NoText for one
+    Raises DocumentUnreadable for a file that is damaged, needs a password, or is too large, and NoText for one
     none of whose pages has any text: a scanned one says so.
     """
     try:
@@ -45,7 +45,16 @@ def read_pdf(name: str, data: bytes, *, max_pages: int) -> tuple[str, list[str]]
         if count > max_pages:
             raise DocumentUnreadable(f"{name}: {count} pages; at most {max_pages} are read. Split the file.")
         title = reader.metadata.title if reader.metadata else None
-        texts = [page.extract_text() for page in reader.pages]
+        texts, left = [], max_characters
+        for (
+            page
+        ) in reader.pages:  # pages may share a content, so that a small file holds a text of any length
+            texts.append(page.extract_text())
+            left -= len(texts[-1])
+            if left < 0:
+                raise DocumentUnreadable(
+                    f"{name}: more than {max_characters} characters; no more are read. Split the file."
+                )
         if not any(map(str.strip, texts)):
             scanned = count > 0 and all(_shows_image(page) for page in reader.pages)
             what = "they hold images only, as a scanner makes them" if scanned else "they are empty, or drawn"

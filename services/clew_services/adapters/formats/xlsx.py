@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import openpyxl
@@ -24,12 +25,14 @@ MAX_ROWS = 1_048_576
 """Rows of a sheet: Excel's own limit. A file may claim any number."""
 
 
-def read_xlsx(name: str, data: bytes, *, max_sheets: int, max_cells: int) -> tuple[str, list[str]]:
+def read_xlsx(
+    name: str, data: bytes, *, max_sheets: int, max_cells: int, max_characters: int
+) -> tuple[str, list[str]]:
     """The title ("" if none) and the text of every sheet, in order, hidden ones too; an empty sheet gives "".
 
     A sheet begins with its name as a heading. Formulas give the values that were saved with them, dates are ISO 8601,
     and a share is shown in per cent where the sheet shows it so. Raises DocumentUnreadable for a file that is damaged,
-    has too many sheets, or more than ``max_cells`` cells.
+    has too many sheets, cells or characters.
     """
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
@@ -38,14 +41,10 @@ def read_xlsx(name: str, data: bytes, *, max_sheets: int, max_cells: int) -> tup
             raise DocumentUnreadable(
                 f"{name}: {len(names)} sheets; at most {max_sheets} are read. Split the file."
             )
-        left = max_cells
+        budget = _Budget(name, max_cells, max_characters)
         texts = []
         for sheet in names:
-            rows = _Rows(book[sheet], left)
-            body = "\n".join(lines(rows))
-            if rows.left < 0:
-                raise DocumentUnreadable(f"{name}: more than {max_cells} cells. Split the file.")
-            left = rows.left
+            body = "\n".join(lines(_rows(book[sheet], budget)))
             texts.append(f"# {sheet}\n\n{body}" if body else "")
         return str(book.properties.title or "").strip(), texts
     except (*DAMAGED, InvalidFileException) as error:
@@ -54,23 +53,32 @@ def read_xlsx(name: str, data: bytes, *, max_sheets: int, max_cells: int) -> tup
         ) from error
 
 
-class _Rows:
-    """The rows of a sheet as texts, until ``left`` cells are used up: then ``left`` is negative."""
+@dataclass(slots=True)
+class _Budget:
+    """What may still be read. A text that many cells share stands in the file once."""
 
-    def __init__(self, sheet: Any, left: int) -> None:
-        self._sheet = sheet
-        self.left = left
+    name: str
+    cells: int
+    characters: int
 
-    def __iter__(self) -> Iterator[list[str]]:
-        if not hasattr(self._sheet, "reset_dimensions"):
-            return  # a sheet that is a chart
-        self._sheet.reset_dimensions()  # what it claims is often all of a sheet
-        for number, row in enumerate(self._sheet.iter_rows(), 1):
-            self.left -= len(row)
-            if self.left < 0 or number > MAX_ROWS:
-                self.left = -1
-                return
-            yield [_shown(cell) for cell in row]
+    def spend(self, cells: int, characters: int) -> None:
+        self.cells -= cells
+        self.characters -= characters
+        for left, what in ((self.cells, "cells"), (self.characters, "characters")):
+            if left < 0:
+                raise DocumentUnreadable(f"{self.name}: more {what} than are read. Split the file.")
+
+
+def _rows(sheet: Any, budget: _Budget) -> Iterator[list[str]]:
+    if not hasattr(sheet, "reset_dimensions"):
+        return  # a sheet that is a chart
+    sheet.reset_dimensions()  # what it claims is often all of a sheet
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        if number > MAX_ROWS:
+            raise DocumentUnreadable(f"{budget.name}: row {number} of a sheet; Excel knows {MAX_ROWS}.")
+        shown = [_shown(cell) for cell in row]
+        budget.spend(len(shown), sum(map(len, shown)))
+        yield shown
 
 
 def _shown(cell: Any) -> str:
