@@ -31,7 +31,6 @@ ANSWER = AnswerWritten(
     citations=(Citation(number=1, chunk_id="b"),),
     checks=(CitationCheck(number=1, start=0, end=6, verdict="supported", lexical=0.5),),
     coverage=1.0,
-    omitted=1,
     truncated=2,
     prompt_version="w1",
 )
@@ -64,6 +63,17 @@ def test_each_piece_of_evidence_says_what_became_of_it() -> None:
         False,
         None,
     )
+
+
+def test_where_the_writers_budget_left_pieces_out_only_cited_ones_have_a_number() -> None:
+    packed = ANSWER.model_copy(update={"citations": (Citation(number=1, chunk_id="c"),), "omitted": 1})
+    told = ext([*rewritten_run()[:-1], packed])
+    assert [(each["chunk_id"], each["number"], each["disposition"]) for each in told["evidence"]] == [
+        ("c", 1, "cited"),
+        ("b", 0, "accepted"),
+        ("a", 0, "rejected"),
+    ]
+    assert told["writer_evidence_omitted_count"] == 1
 
 
 @pytest.mark.parametrize(
@@ -121,7 +131,7 @@ def test_prompts_budgets_and_citations() -> None:
     assert told["prompts"] == {"planner": "p1", "grader": "g1", "rewriter": "r1", "writer": "w1"}
     counts = ("grader_evidence_omitted_count", "grader_evidence_truncated_count")
     assert [told[name] for name in counts] == [2, 1]
-    assert (told["writer_evidence_omitted_count"], told["writer_evidence_truncated_count"]) == (1, 2)
+    assert (told["writer_evidence_omitted_count"], told["writer_evidence_truncated_count"]) == (0, 2)
     assert (told["citations"]["coverage"], told["citations"]["checks"][0]["verdict"]) == (1.0, "supported")
     assert told["retrieval_outcome"] == "ANSWERABLE"
     assert told["trace_field_invalid"] == []

@@ -10,18 +10,21 @@ from clew_schema.facts import AnswerWritten
 from clew_translators.ragtrace_run import ACCEPTED, Told, identity, joined_evidence
 
 Disposition = Literal["candidate", "accepted", "rejected", "cited"]
+_USED: frozenset[str] = frozenset({"accepted", "cited"})
 
 
 def evidence(told: Told, answer: AnswerWritten | None) -> list[dict[str, Any]]:
     """One entry for each piece that any pass found: those that were used first, by their number.
 
-    ``number`` is the n of an answer's [n], 0 for what it was not written from. ``disposition``: *cited* by the
+    ``number`` is the n of an answer's [n], 0 for what it was not written from; when the writer's budget left pieces
+    out, which is not told, only those that the answer cites are known to have one. ``disposition``: *cited* by the
     answer; *accepted*, given to its writer; *rejected*, left out of an answer, or nothing reliable in it;
     *candidate*, nobody decided yet. The scores and ranks are those of the pass in which it was found first;
     ``fused_rank`` is its place there, before reranking.
     """
     accepted = {identity(each): number for number, each in enumerate(_accepted(told), 1)}
-    cited = {citation.chunk_id for citation in answer.citations} if answer else set()
+    cited = {each.chunk_id: each.number for each in answer.citations} if answer else {}
+    numbers = cited if answer and answer.omitted else accepted
     decided = answer is not None and not answer.outcome.startswith("needs_")
     entries: dict[str, dict[str, Any]] = {}
     for part, number, each in _found(told):
@@ -31,9 +34,12 @@ def evidence(told: Told, answer: AnswerWritten | None) -> list[dict[str, Any]]:
         disposition: Disposition = "rejected" if decided else "candidate"
         if key in accepted:
             disposition = "cited" if each.chunk_id and each.chunk_id in cited else "accepted"
-        placed = {"number": accepted.get(key, 0), "part": part, "pass": number, "disposition": disposition}
+        placed = {"number": numbers.get(key, 0), "part": part, "pass": number, "disposition": disposition}
         entries[key] = placed | _entry(each)
-    return sorted(entries.values(), key=lambda entry: entry["number"] or len(entries) + 1)
+    last = len(entries) + 1
+    return sorted(
+        entries.values(), key=lambda entry: (entry["disposition"] not in _USED, entry["number"] or last)
+    )
 
 
 def coverage(told: Told) -> list[dict[str, Any]]:
