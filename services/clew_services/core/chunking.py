@@ -9,8 +9,11 @@ fifth of its leaves lay wholly inside of another, and 1.16 characters were embed
 
 Equal pieces rather than full ones, because a parent takes its children's place when two of them are found: with
 sizes of 2400, 1600 and 800 most parents of both levels have two children, where full ones would leave every second
-parent with a single child that nothing could ever merge. Such a parent, in a short document say, is kept all the
-same, so that each leaf has an ancestor on both levels. Lengths are code points.
+parent with a single child that nothing could ever merge. Measured on the 472 questions of chunking_evaluation, by
+words alone, 8 of 24 candidates: of the characters that answer, merging finds .91 where leaves alone find .84; full
+leaves find .92 and .89, being longer, but level 1 is next to never reached. In 6400 characters both find .90. A
+parent with a single child, in a short document say, is kept all the same, so that each leaf has an ancestor on both
+levels. Lengths are code points.
 """
 
 from __future__ import annotations
