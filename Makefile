@@ -10,7 +10,7 @@ PACKAGES := schema/clew_schema translators/clew_translators services/clew_servic
 UV_VERSION := 0.13.9
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-servers servers-up servers-down bench docs lock format clean
+.PHONY: help setup demo test check test-servers servers-up servers-down bench eval docs lock format clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ servers-down: $(STAMP) ## Stop the real servers
 
 bench: $(STAMP) ## Measure latency, throughput and processor time
 	$(BIN)/python -m benchmarks
+
+# QUICK=1 asks a fifth of the questions; DATA=FOLDER adds public sets, which docs/quality.md says where to get.
+eval: $(STAMP) ## Measure the quality of retrieval and answers on labelled questions
+	$(BIN)/python -m benchmarks.quality $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)")
 
 docs: $(STAMP) ## Write the generated reference, the examples in pages, and deploy/asyncapi.yaml
 	$(BIN)/python docs/generate.py
