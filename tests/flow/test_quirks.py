@@ -17,7 +17,10 @@ from clew_schema.facts import (
     QuestionPlanned,
 )
 from clew_services.core import rewriting
+from clew_services.core.answer import Draft
 from clew_services.core.rewriting import RewriteReply
+from clew_services.errors import RetrievalFailed
+from clew_services.ports import Found, Search
 from tests.core import supermew_nodes as nodes
 from tests.core.supermew_run import Ran, Script
 from tests.flow.supermew_services import Conversation, Failed, Refusing, Services
@@ -301,3 +304,67 @@ async def test_q11_q12_answers_are_kept_in_their_order_before_the_first_question
         f"retrieve:丹瑾：{question}",
         f"retrieve:丹瑾；v2：{question}",
     ]
+
+
+# --- evidence ---------------------------------------------------------------------------------------
+
+
+async def test_q17_what_did_not_fit_into_the_graders_budget_is_told(tmp_path: Path) -> None:
+    long = [doc | {"text": "一句话。" * 3_000} for doc in nodes.docs("c1", "c2", "c3")]
+    told = script(nodes.SUPPORTED, retrieval={"*": long})
+    ran = await ask(tmp_path, told)
+    graded = ran.run.branches[0].graded
+    assert graded is not None
+    assert (graded.omitted, graded.truncated) == (1, 0)
+    strict = (await ask(tmp_path / "s", script(nodes.SUPPORTED, retrieval={"*": long}), "strict")).run
+    assert strict.branches[0].graded is not None
+    assert strict.branches[0].graded.omitted == 0
+
+
+@pytest.mark.parametrize("mode", ["strict", "improved"])
+async def test_q18_an_outage_is_never_told_as_nothing_known(tmp_path: Path, mode: Mode) -> None:
+    with pytest.raises(Failed, match="retrieval-failed"):
+        await ask(tmp_path, Out(script(nodes.SUPPORTED).given), mode)
+
+
+class Out(Script):
+    """A store that does not answer."""
+
+    async def retrieve(
+        self, collection: str, search: Search, *, doc_limit: int = 0, fetch_limit: int = 0
+    ) -> Found:
+        raise RetrievalFailed("the store does not answer")
+
+
+async def test_q24_every_pass_has_its_record(tmp_path: Path) -> None:
+    ran = await ask(tmp_path, script(nodes.PARTIAL, nodes.SUPPORTED))
+    assert ran.response is not None
+    assert ran.response.ext is not None
+    assert [(each["part"], each["pass"]) for each in ran.response.ext["retrievals"]] == [(0, 1), (0, 2)]
+
+
+async def test_q29_a_citation_that_does_not_exist_is_found_out(tmp_path: Path) -> None:
+    async with Conversation(tmp_path, Inventive(script(nodes.SUPPORTED).given)) as services:
+        answer = await services.say(nodes.QUESTION)
+        assert [(check.number, check.verdict) for check in answer.checks] == [(7, "unsupported")]
+        assert answer.coverage == 0.0
+        assert answer.ext is not None
+        (piece,) = answer.ext["evidence"]
+        assert (piece["chunk_id"], piece["number"]) == ("c1", 1)
+
+
+class Inventive(Script):
+    """A writer that cites what nobody gave it."""
+
+    async def write(self, *args: Any, **more: Any) -> Draft:
+        del args, more
+        return Draft(text="丹瑾的属性是湮灭，这里说得很清楚。[7]")
+
+
+async def test_q30_evidence_that_was_refused_is_not_counted_as_accepted(tmp_path: Path) -> None:
+    ran = await ask(tmp_path, script(nodes.OFF_TOPIC))
+    assert ran.response is not None
+    assert ran.response.rag_trace is not None
+    assert len(ran.response.rag_trace["retrieved_chunks"]) == 1, "as SuperMew's record has it"
+    assert ran.response.ext is not None
+    assert [each["disposition"] for each in ran.response.ext["evidence"]] == ["rejected"]
