@@ -76,6 +76,13 @@ def test_where_the_writers_budget_left_pieces_out_only_cited_ones_have_a_number(
     assert told["writer_evidence_omitted_count"] == 1
 
 
+def test_a_piece_that_two_passes_found_is_told_once() -> None:
+    again = found(piece("a", rank=7), pass_number=2, stage="rewritten")
+    facts: list[Fact] = [asked(), planned(), found(piece("a")), graded("rewrite"), again]
+    told = ext([*facts, graded("answer", pass_number=2)])["evidence"]
+    assert [(each["pass"], each["fused_rank"], each["number"]) for each in told] == [(1, 1, 1)]
+
+
 @pytest.mark.parametrize(
     ("route", "outcome", "disposition"),
     [

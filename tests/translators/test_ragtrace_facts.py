@@ -291,9 +291,11 @@ def test_only_the_part_that_waited_begins_anew() -> None:
 def test_a_piece_that_two_parts_found_has_the_better_score() -> None:
     dense = Evidence(chunk_id="s", filename="a.pdf", text="s", rank=1, dense_score=0.4)
     better = dense.model_copy(update={"dense_score": 0.7})
+    nothing = dense.model_copy(update={"dense_score": None})
     for first, again, score in (
         (dense, better, 0.7),
         (piece("s", score=0.03), piece("s", score=0.05), 0.05),
+        (nothing, nothing, None),
     ):
         facts = [
             *complex_run()[:2],
@@ -303,7 +305,36 @@ def test_a_piece_that_two_parts_found_has_the_better_score() -> None:
             graded("answer", part=2),
             joined("answer", (1, 1)),
         ]
-        assert (rag_trace(facts) or {})["retrieved_chunks"][0]["score"] == score
+        assert (rag_trace(facts) or {})["retrieved_chunks"][0].get("score") == score
+
+
+def test_the_better_reranking_counts_before_the_better_recall() -> None:
+    reranked = piece("s", score=0.01).model_copy(update={"rerank_score": 0.9})
+    facts = [
+        *complex_run()[:2],
+        found(piece("s", score=0.05), part=1),
+        found(reranked, part=2),
+        graded("answer", part=1),
+        graded("answer", part=2),
+        joined("answer", (1, 1)),
+    ]
+    (shown,) = (rag_trace(facts) or {})["retrieved_chunks"]
+    assert (shown["score"], shown["rerank_score"]) == (0.05, 0.9)
+
+
+def test_an_origin_that_lies_nowhere_is_not_shown_and_moves_no_other() -> None:
+    trace = rag_trace([*complex_run()[:6], joined("answer", (1, 9), (3, 1), (1, 2))])
+    assert trace is not None
+    assert [(each["text"], each["rrf_rank"]) for each in trace["retrieved_chunks"]] == [("b", 3)]
+
+
+def test_parts_that_say_something_are_what_a_run_falls_back_on() -> None:
+    spent = BudgetExhausted(budget="rounds", spent=3, route="answer", status="partial", resolved_by="W02")
+    nothing = graded("no_knowledge", part=1)
+    silent = nothing.model_copy(update={"grade": nothing.grade.model_copy(update={"relevance": "none"})})
+    facts: list[Fact] = [*complex_run()[:4], silent, graded("clarify", part=2), joined("clarify"), spent]
+    assert texts(rag_trace(facts) or {}, "retrieved_chunks") == ["c"]
+    assert [each["chunk_id"] for each in ext(facts)["evidence"] if each["number"]] == ["c"]
 
 
 def texts(trace: dict[str, Any], name: str) -> list[str]:

@@ -138,17 +138,13 @@ def _retrieved(told: Told, fact: EvidenceRetrieved) -> Trace:
     shown = figures(fact.retrieval) if told.strict else public_figures(fact.retrieval)
     if not told.strict:
         before = {name: value for name, value in before.items() if name not in _FIGURES}
-    match fact.stage:
-        case "initial":
-            step = Retrieved(
-                query=told.question(part), evidence=fact.evidence, retrieval=shown, **told.plan(part)
-            )
-            return step.after(before)
-        case "rewritten":
-            return RetrievedAgain(evidence=fact.evidence, retrieval=shown).after(before)
-        case "hitl_targeted_retrieval":
-            query = told.question(part)
-            return RetrievedTargeted(query=query, evidence=fact.evidence, retrieval=shown).after(before)
+    query = told.question(part)
+    if fact.stage == "initial":
+        step = Retrieved(query=query, evidence=fact.evidence, retrieval=shown, **told.plan(part))
+        return step.after(before)
+    if fact.stage == "rewritten":
+        return RetrievedAgain(evidence=fact.evidence, retrieval=shown).after(before)
+    return RetrievedTargeted(query=query, evidence=fact.evidence, retrieval=shown).after(before)
 
 
 def _graded(told: Told, fact: EvidenceGraded) -> Trace:

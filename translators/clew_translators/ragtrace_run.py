@@ -156,11 +156,11 @@ def _better(first: Evidence, again: Evidence) -> Evidence:
     reranked = [each.rerank_score for each in (first, again) if each.rerank_score is not None]
     if reranked:
         return first.model_copy(update={"rerank_score": max(reranked)})
-    if first.fused_score is None and first.dense_score is not None:
-        recalled = [first.dense_score, *([] if (other := _recalled(again)) is None else [other])]
-        return first.model_copy(update={"dense_score": max(recalled)})
     recalled = [score for each in (first, again) if (score := _recalled(each)) is not None]
-    return first.model_copy(update={"fused_score": max(recalled)}) if recalled else first
+    if not recalled:
+        return first
+    is_dense = first.fused_score is None and first.dense_score is not None
+    return first.model_copy(update={"dense_score" if is_dense else "fused_score": max(recalled)})
 
 
 def _recalled(evidence: Evidence) -> float | None:
