@@ -16,6 +16,12 @@ M = TypeVar("M", bound=Message)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 INTEGER = st.integers(-(2**63), 2**63 - 1)
 FLOAT = st.floats(allow_nan=False, allow_infinity=False)
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), INTEGER, FLOAT, TEXT),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(TEXT, inner, max_size=2)),
+    max_leaves=4,
+)
+"""What a field of any type may hold on the wire."""
 
 
 def subclasses(model: type[Message]) -> list[type[Message]]:
@@ -129,6 +135,7 @@ _SIMPLE: dict[Any, st.SearchStrategy[Any]] = {
     int: INTEGER,
     bool: st.booleans(),
     types.NoneType: st.none(),
+    Any: JSON,
     Term: TERMS,
     Triple: TRIPLES,
 }
