@@ -19,8 +19,10 @@ RUN = {"session_id", "collection"}
 SURPLUS: dict[str, set[str]] = {
     "AgentRequest": {"user", "parent_uri", "trail"},
     "AgentResponse": RUN,
-    "DocumentRagQuery": {"session_id", "parent_uri", "reply", "ticket", "answer"},
-    "DocumentRagResponse": RUN | {"message_id", "outcome", "citations", "ticket", "options", "state"},
+    "DocumentRagQuery": {"session_id", "parent_uri", "reply", "ticket", "answer", "cancel"},
+    "DocumentRagResponse": RUN
+    | {"message_id", "outcome", "citations", "checks", "coverage", "ticket", "options", "expires_at"}
+    | {"rag_trace", "ext", "state"},
     "GraphRagQuery": {"session_id", "reply"},
     "GraphRagResponse": RUN | {"message_id", "state"},
 }

@@ -83,7 +83,7 @@ def _rag_response(name: str, model: type[Message]) -> Shape[Any]:
         # An absent response is null, for "" is written.
         defaults={"response": None} if model is DocumentRagResponse else {},
         always=frozenset({"end_of_stream", "end_of_session"}),
-        unless_null=_TOKENS | {"response", "explain_graph"},
+        unless_null=_TOKENS | {"response", "explain_graph", "coverage", "rag_trace", "ext"},
         internal=frozenset({"state"}),
     )
 

@@ -17,7 +17,8 @@ from clew_services.core.run import WHOLE, Verdict
 from clew_services.errors import RetrievalFailed
 from clew_services.handlers.concurrently import together
 from clew_services.runtime.outcome import Outcome, Send
-from clew_translators import ragtrace_ext, ragtrace_facts
+from clew_translators import ragtrace_ext
+from clew_translators.uris import docrag_question_uri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,14 +170,17 @@ def record(
     graded: GradingResponse, response: DocumentRagResponse, facts: tuple[Fact, ...]
 ) -> DocumentRagResponse:
     """``response`` as the last message of its run, with the record of all that led to it; ``facts`` are the newest."""
-    query, trail = graded.query, (*graded.trail, *facts)
+    query, session = graded.query, graded.session_id
+    records = ragtrace_ext.records(
+        (*graded.trail, *facts), session_id=session, question_uri=docrag_question_uri(session)
+    )
     return response.model_copy(
         update={
             "message_type": "end" if query.streaming else "",
             "end_of_stream": True,
             "end_of_session": True,
-            "rag_trace": ragtrace_facts.rag_trace(trail),
-            "ext": ragtrace_ext.ext(trail),
+            "rag_trace": records.rag_trace,
+            "ext": records.ext,
             "state": query.reply.state if query.reply else "",
         }
     )
