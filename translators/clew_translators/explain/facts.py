@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from clew_schema.facts import Fact
 from clew_translators import namespaces as ns
 from clew_translators.explain import names
+from clew_translators.trace import TraceUnreadable
 from clew_translators.trace_quads import Quads
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _FACT: TypeAdapter[Fact] = TypeAdapter(Fact)
 _Fields = dict[str, Any]
 
 
-class FactsUnreadable(ValueError):
+class FactsUnreadable(TraceUnreadable):
     """These quads do not hold the facts of a run."""
 
 
