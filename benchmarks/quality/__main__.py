@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import uvloop
 
 from benchmarks.quality import report
 from benchmarks.quality.datasets import ROOT, Dataset, public, shipped
-from benchmarks.quality.measure import answers, retrieval
+from benchmarks.quality.measure import EXACT, answers, retrieval
 from benchmarks.quality.stack import stack
 from clew_services.runtime.observe import configure_logging
 
@@ -58,6 +59,9 @@ async def measure(dataset: Dataset, cache: Path) -> dict[str, Any]:
             f"\n## {dataset.name}: {len(dataset.documents)} documents, {chunks} leaves, taken in {took:.0f} s\n"
         )
         found = await retrieval(stores, dataset)
+        async with stores.exact(dataset) as other:
+            exact = await retrieval(other, dataset, EXACT)
+        found += [replace(row, name=f"{row.name} (whole)") for row in exact]
         print(*report.retrieval_table(found), "", sep="\n", flush=True)
         answered = await answers(stores, dataset)
         print(*report.answer_table(answered), "", *report.rewriting_table(answered), sep="\n")

