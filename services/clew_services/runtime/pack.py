@@ -166,7 +166,7 @@ class Packer:
         caller, run = handling.step.caller, handling.run
         changes: dict[str, Any] = {}
         if caller is not None and facts and not body.message_id:
-            changes["message_id"] = entity_uri(facts[-1], handling.session_id, caller.mechanism) or ""
+            changes["message_id"] = _entity(handling, facts)
         traced = handling.envelope.traced and not _awaited(handling)
         if caller is not None and traced and caller.is_final(body):
             changes["explain_id"] = question_uri(handling.session_id, caller.mechanism)
@@ -236,6 +236,15 @@ class _Draft:
 
 def _named(handling: Handling, body: Any) -> Any:
     return body.model_copy(update={"session_id": handling.session_id, "collection": handling.collection})
+
+
+def _entity(handling: Handling, facts: Sequence[Fact]) -> str:
+    """The name of what the newest of ``facts`` is about; some names depend on what was before."""
+    caller, run = handling.step.caller, handling.run
+    if caller is None:
+        return ""
+    trail = (*(caller.trail(run) if run else ()), *facts[:-1])
+    return entity_uri(facts[-1], handling.session_id, caller.mechanism, trail=trail)
 
 
 def _opening(handling: Handling) -> tuple[Fact, ...]:
