@@ -10,7 +10,9 @@ from clew_schema.evidence import Evidence, Grade
 from clew_services.adapters.models.chat_scripted import (
     ScriptedChat,
     ScriptedGrader,
+    ScriptedPlanner,
     ScriptedReranker,
+    ScriptedRewriter,
     ScriptedThinker,
     ScriptedWriter,
     ScriptExhausted,
@@ -18,8 +20,10 @@ from clew_services.adapters.models.chat_scripted import (
 )
 from clew_services.core.agent import Thought, Tool
 from clew_services.core.answer import Draft, Quote
+from clew_services.core.complexity import PlanReply
+from clew_services.core.rewriting import RewriteReply
 from clew_services.errors import ModelBusy, ModelReplyInvalid
-from clew_services.ports import Prompt, Usage
+from clew_services.ports import Planner, Prompt, Usage
 from clew_services.runtime.clock import ManualClock
 
 PROMPT = Prompt(name="n", system="be kind", user="hello")
@@ -76,6 +80,21 @@ async def test_writer_and_thinker_emit_what_they_say() -> None:
     assert (await thinker.think("q", [], [tool], emit)).action == "t"
     assert "".join(said) == "look it up"
     assert thinker.calls == (("q", (), (tool,)),)
+
+
+async def test_planner_and_rewriter_say_what_they_were_told() -> None:
+    plan = PlanReply(complexity="simple")
+    planner: Planner = ScriptedPlanner([plan, ModelBusy("later")])
+    assert await planner.plan("q") == plan
+    with pytest.raises(ModelBusy):
+        await planner.plan("again")
+    rewrite = RewriteReply(method="hyde", hyde_document="d")
+    rewriter = ScriptedRewriter(
+        lambda question, evidence: rewrite if question and evidence else ModelBusy("x")
+    )
+    assert await rewriter.rewrite("q", EVIDENCE) == rewrite
+    assert rewriter.calls == (("q", tuple(EVIDENCE)),)
+    assert {planner.prompt_version, rewriter.prompt_version} == {"scripted"}
 
 
 async def test_a_reranker_takes_one_tuple_or_a_list_of_them() -> None:

@@ -10,14 +10,26 @@ from clew_schema.agent import AgentStep
 from clew_schema.evidence import Evidence, Grade
 from clew_services.adapters.models.chat_scripted import ScriptedChat
 from clew_services.adapters.models.llm_grader import LlmGrader
+from clew_services.adapters.models.llm_planner import LlmPlanner
+from clew_services.adapters.models.llm_rewriter import LlmRewriter
 from clew_services.adapters.models.llm_thinker import LlmThinker
 from clew_services.adapters.models.llm_writer import LlmWriter
+from clew_services.adapters.models.rule_planner import RulePlanner
+from clew_services.adapters.models.rule_rewriter import RuleRewriter
 from clew_services.adapters.models.rule_thinker import RuleThinker
 from clew_services.core.agent import Thought, Tool
 from clew_services.core.answer import Draft
-from clew_services.core.prompts import answer_prompt, grading_prompt, react_prompt
+from clew_services.core.complexity import PlanReply
+from clew_services.core.prompts import (
+    answer_prompt,
+    grading_prompt,
+    planning_prompt,
+    react_prompt,
+    rewriting_prompt,
+)
+from clew_services.core.rewriting import RewriteReply, compose
 from clew_services.errors import ModelFailed, ModelReplyInvalid
-from clew_services.ports import Prompt, Usage
+from clew_services.ports import Planner, Prompt, Rewriter, Usage, Writer
 
 EVIDENCE = [Evidence(chunk_id="c", text="The tower is 12 m high.", filename="t.md")]
 GRADE = Grade(relevance="strong", answerability="sufficient", route="answer")
@@ -45,6 +57,7 @@ async def test_the_grader_asks_for_a_grade() -> None:
     assert grader.name == "m"
     assert await grader.grade("How high?", EVIDENCE) == GRADE
     assert chat.calls == (grading_prompt("How high?", EVIDENCE),)
+    assert grader.prompt_version == chat.calls[0].version
     with pytest.raises(ModelFailed):  # an outage is no opinion
         await grader.grade("How high?", EVIDENCE)
 
@@ -58,6 +71,48 @@ async def test_the_writer_streams_and_keeps_the_whole() -> None:
     assert said.text.strip() == draft.text
     assert len(said.pieces) == 6
     assert chat.calls == (prompt,)
+
+
+async def test_the_writer_is_told_of_gaps_and_assumptions() -> None:
+    chat = ScriptedChat("x [1]")
+    writer: Writer = LlmWriter(chat)
+    await writer.write("How high?", EVIDENCE, Said(), gaps=["How old?"], assumptions=["unit"])
+    assert chat.calls == (answer_prompt("How high?", EVIDENCE, gaps=["How old?"], assumptions=["unit"]),)
+    assert writer.prompt_version == chat.calls[0].version
+
+
+async def test_the_planner_and_the_rewriter_ask_for_their_values() -> None:
+    plan = PlanReply(complexity="complex", sub_questions=("a?", "b?"))
+    rewrite = RewriteReply(method="hyde", hyde_document="It stands in a field.")
+    chat = ScriptedChat([plan, rewrite, ModelFailed("down"), ModelFailed("down")], name="m")
+    planner: Planner = LlmPlanner(chat)
+    rewriter: Rewriter = LlmRewriter(chat)
+    assert await planner.plan("a and b?") == plan
+    assert await rewriter.rewrite("How high?", EVIDENCE) == rewrite
+    assert chat.calls == (planning_prompt("a and b?"), rewriting_prompt("How high?", EVIDENCE))
+    assert (planner.name, rewriter.name) == ("m", "m")
+    assert [planner.prompt_version, rewriter.prompt_version] == [prompt.version for prompt in chat.calls]
+    with pytest.raises(ModelFailed):
+        await planner.plan("a?")
+    with pytest.raises(ModelFailed):
+        await rewriter.rewrite("a?", EVIDENCE)
+
+
+async def test_the_rules_plan_and_rewrite_without_a_model() -> None:
+    planner: Planner = RulePlanner()
+    assert await planner.plan("What is a tower?") == PlanReply(complexity="simple", reason="one question")
+    found = await planner.plan("Towers vs castles")
+    assert (found.complexity, found.reason, len(found.sub_questions)) == ("complex", "comparison", 2)
+
+    rewriter: Rewriter = RuleRewriter()
+    general = await rewriter.rewrite("How high was the tower of Babel in 1999?", EVIDENCE)
+    assert general == RewriteReply(method="step_back", step_back_question="How high was the tower?")
+    supposed = await rewriter.rewrite("How high is it?", EVIDENCE)
+    assert supposed == RewriteReply(method="hyde", hyde_document="The tower is 12 m high.")
+    nothing = await rewriter.rewrite(" Why? ", [Evidence(chunk_id="c", text="***")])
+    assert nothing == RewriteReply(method="step_back", step_back_question="Why?")
+    for reply in (general, supposed, nothing):
+        assert compose("q", reply).text
 
 
 async def test_an_empty_answer_is_none() -> None:

@@ -15,13 +15,17 @@ from clew_services.core.agent import Tool
 from clew_services.core.prompts import (
     ANSWER,
     GRADING,
+    PLANNING,
     REACT,
     REACT_REPAIR,
+    REWRITING,
     answer_prompt,
     completion_prompt,
     grading_prompt,
+    planning_prompt,
     react_prompt,
     react_repair_prompt,
+    rewriting_prompt,
 )
 from clew_services.core.untrusted import block, boundary, first_absent, visible
 from clew_services.ports import Prompt
@@ -51,7 +55,7 @@ def blocks(prompt: Prompt, kind: str) -> list[str]:
     return re.findall(rf"<{kind}-{mark}[^>\n]*>\n(.*?)\n</{kind}-{mark}>", prompt.user, re.DOTALL)
 
 
-@pytest.mark.parametrize("make", [grading_prompt, answer_prompt])
+@pytest.mark.parametrize("make", [grading_prompt, answer_prompt, rewriting_prompt])
 def test_evidence_is_numbered_from_one_with_its_file_and_page(make: object) -> None:
     assert callable(make)
     prompt = make("How high?", [evidence("one", "a.md"), evidence("two", "b.pdf", 7)])
@@ -103,13 +107,29 @@ def test_unseen_characters_become_visible_and_the_rest_stays() -> None:
 
 
 def test_versions_are_those_of_the_wording() -> None:
-    templates = [GRADING, ANSWER, REACT, REACT_REPAIR]
-    assert len({t.version for t in templates}) == 4
+    templates = [GRADING, ANSWER, PLANNING, REWRITING, REACT, REACT_REPAIR]
+    assert len({t.version for t in templates}) == 6
     assert (
         grading_prompt("q", [evidence("a")]).version == grading_prompt("other", []).version == GRADING.version
     )
     assert replace(ANSWER, system=ANSWER.system + " ").version != ANSWER.version
     assert replace(ANSWER, max_tokens=1).version == ANSWER.version
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_gaps_and_assumptions_are_material(text: str) -> None:
+    prompt = answer_prompt("q", [evidence("a")], gaps=[text, "second"], assumptions=[text])
+    assert blocks(prompt, "gaps") == [visible(f"{text}\nsecond")]
+    assert blocks(prompt, "assumptions") == [visible(text)]
+    assert blocks(prompt, "evidence") == ["a"]
+    assert not blocks(answer_prompt("q", [evidence("a")]), "gaps")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_question_is_planned_like_any_other(text: str) -> None:
+    prompt = planning_prompt(text)
+    assert blocks(prompt, "question") == [visible(text)]
+    assert prompt.version == PLANNING.version
 
 
 def test_prompts_are_functions_of_their_values() -> None:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from clew_services.core.sentences import Language
 
-DISCLOSURES: Mapping[Language, str] = {"en": "Not covered by the documents: ", "zh": "文档未涉及："}
+GAPS_LINE: Mapping[Language, str] = {"en": "Not covered by the documents: ", "zh": "文档未涉及："}
 """How the embedded writer begins the line that names what the evidence does not cover; it cites nothing."""
+
+OPEN_LINE: Mapping[Language, str] = {"en": "Left open by the question: ", "zh": "问题未说明："}
+"""How it begins the line that names the conditions which the question leaves open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from clew_services.core.answer import DISCLOSURES
+from clew_services.core.answer import GAPS_LINE, OPEN_LINE
 from clew_services.core.citing import MARK, cited
 from clew_services.core.sentences import sentences, words
 
@@ -54,7 +54,7 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 def _states(sentence: str) -> bool:
     return not (
-        sentence.startswith(tuple(DISCLOSURES.values()))
+        sentence.startswith((*GAPS_LINE.values(), *OPEN_LINE.values()))
         or any(sign.search(sentence) for sign in (_QUESTION, _LEADS_IN, _DISCLOSES))
         or _EMPHASIS.match(sentence)
         or len(words(sentence)) < 2

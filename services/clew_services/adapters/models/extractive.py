@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clew_services.core.answer import Draft
+from clew_services.core.answer import GAPS_LINE, OPEN_LINE, Draft
 from clew_services.core.extractive import choose, compose, judge, rank_sentences
+from clew_services.core.sentences import language
+from clew_services.core.splitting import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clew_schema.evidence import Evidence, Grade
+    from clew_services.core.extractive import Candidate
+    from clew_services.core.sentences import Language
     from clew_services.ports import Emit
 
 
@@ -33,7 +37,11 @@ class ExtractiveGrader:
 
 
 class ExtractiveWriter:
-    """A Writer: the best one to three sentences, word for word, each with its ``[n]`` and its quote."""
+    """A Writer: the best one to three sentences, word for word, each with its ``[n]`` and its quote.
+
+    Of a question that is several by its form (``core.splitting``) each part gets its best one or two, so that none
+    is drowned by another. Gaps and assumptions are named in lines at the end that cite nothing.
+    """
 
     name = "extractive"
     prompt_version = ""
@@ -48,7 +56,27 @@ class ExtractiveWriter:
         assumptions: Sequence[str] = (),
     ) -> Draft:
         """The answer, emitted sentence by sentence; empty when the evidence holds none. Raises what ``emit`` does."""
-        pieces, quotes = compose(choose(rank_sentences(question, evidence)))
+        pieces, quotes = compose(_chosen(question, evidence, gaps))
+        if pieces:
+            pieces = (*pieces, *_closing(language(question), gaps, assumptions))
         for piece in pieces:
             await emit(piece)
         return Draft(text="".join(pieces), quotes=quotes)
+
+
+def _chosen(question: str, evidence: Sequence[Evidence], gaps: Sequence[str]) -> Sequence[Candidate]:
+    parts = [part for part in split(question).parts if part not in gaps]
+    if not parts:
+        return choose(rank_sentences(question, evidence))
+    places: dict[tuple[int, int], Candidate] = {}
+    for part in parts:
+        for candidate in choose(rank_sentences(part, evidence), most=2):
+            places.setdefault((candidate.number, candidate.start), candidate)
+    return tuple(places.values())
+
+
+def _closing(spoken: Language, gaps: Sequence[str], assumptions: Sequence[str]) -> tuple[str, ...]:
+    """The lines at the end; a blank line before each keeps it apart from what is quoted."""
+    joint = "；" if spoken == "zh" else "; "
+    lines = ((GAPS_LINE, gaps), (OPEN_LINE, assumptions))
+    return tuple(f"\n\n{opening[spoken]}{joint.join(items)}" for opening, items in lines if items)
