@@ -223,9 +223,12 @@ def _name_of(chunks: Sequence[Evidence]) -> frozenset[str]:
 
 def _missing(topic: frozenset[str], chunks: Sequence[Evidence]) -> frozenset[str]:
     """The words of ``topic`` that no chunk has in any form."""
-    has = frozenset[str]().union(*(terms for chunk in chunks for *_, terms in _read(chunk.text)))
-    starts = {word[:_LIKE] for word in has if len(word) >= _LIKE}
-    return frozenset(word for word in topic - has if word[:_LIKE] not in starts)
+    read = [terms for chunk in chunks for *_, terms in _read(chunk.text)]
+    absent = topic.difference(*read)
+    starts = {word[:_LIKE] for word in absent if len(word) >= _LIKE}
+    if starts:
+        starts &= {word[:_LIKE] for terms in read for word in terms}
+    return frozenset(word for word in absent if word[:_LIKE] not in starts)
 
 
 def _as_written(question: str, missing: frozenset[str]) -> list[str]:

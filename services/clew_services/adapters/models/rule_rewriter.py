@@ -16,6 +16,8 @@ class RuleRewriter:
 
     It steps back when the question has numbers, quotations or names that its evidence does not; else it searches
     with sentences of that evidence, word for word, as a supposed answer. It cannot suppose what no document says.
+    On XQuAD, where the question alone finds its paragraph among the best eight for 100 of 100, the rewritten query
+    alone does for 99, and both together for 100: it does no harm there, and shows no gain.
     """
 
     name = "rule"
