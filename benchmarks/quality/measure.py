@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from clew_services.ports import Search
 from clew_services.retrieve import EvidenceRetriever, Policy
 from clew_services.settings import Settings
 
+RANKING = ("recall@8", "hit@5", "mrr@10", "ndcg@10")
 PLACES = 10
 """Pieces of evidence that are looked at, from as many candidates of each leg as the services take."""
 
@@ -119,7 +120,31 @@ async def answers(stack: Stack, dataset: Dataset) -> list[Row]:
         async with stack.client(settings) as client:
             judged = await ask_all(client, dataset.cases, collection=dataset.name, at_once=2)
         rows.append(Row(name, judged, rewrites=rewriting(judged)))
+        if name == "z-score":
+            rows.append(first_pass(rows[-1]))
     return rows
+
+
+def first_pass(row: Row) -> Row:
+    """``row`` as it had been without rewriting: what asks for a rewrite and may not have one is not answered.
+
+    So it is with the embedded grader, which asks for one only where it finds no answer.
+    """
+    return Row(
+        f"{row.name}, no rewrite", [_unanswered(each) if _rewritten(each) else each for each in row.judged]
+    )
+
+
+def _rewritten(judged: Judged) -> bool:
+    return bool(judged.trace and judged.trace.get("rewrite_method"))
+
+
+def _unanswered(judged: Judged) -> Judged:
+    if judged.case.unanswerable:
+        return replace(judged, outcome="no_knowledge", figures={"abstention": 1.0})
+    kept = {name: judged.figures[name] for name in judged.figures if name in RANKING}
+    lost = {"accuracy": 0.0} if judged.case.answers else {}
+    return replace(judged, outcome="no_knowledge", figures={**kept, **lost, "false_refusals": 1.0})
 
 
 def rewriting(judged: Sequence[Judged]) -> dict[str, float]:
@@ -128,7 +153,7 @@ def rewriting(judged: Sequence[Judged]) -> dict[str, float]:
     Of answerable questions: how many, the mean of hit@5 before and after it, and how many were answered rightly or
     wrongly in the end. Of unanswerable ones: how many, and how many of these were answered all the same.
     """
-    again = [each for each in judged if (each.trace or {}).get("rewrite_retrieved_chunks")]
+    again = [each for each in judged if _rewritten(each)]
     known = [each for each in again if not each.case.unanswerable]
     unknown = [each for each in again if each.case.unanswerable]
     told = [each for each in known if each.outcome in ANSWERED]

@@ -7,10 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.quality.datasets import Dataset, kind
-from benchmarks.quality.measure import Row
+from benchmarks.quality.measure import RANKING, Row
 from clew_services.core.metrics import Mean, difference, mean
 
-RANKING = ("recall@8", "hit@5", "mrr@10", "ndcg@10")
 BASE = "hybrid, RRF"
 """What the others are compared with, question by question."""
 
@@ -90,6 +89,7 @@ def answer_table(rows: Sequence[Row]) -> Iterator[str]:
 
 def rewriting_table(rows: Sequence[Row]) -> Iterator[str]:
     """What the second pass did."""
+    rows = [row for row in rows if row.rewrites]
     heads = list(rows[0].rewrites)
     yield from table(
         ["runs with a rewrite", *heads],

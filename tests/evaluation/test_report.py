@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.quality.measure import EXACT, VARIANTS, Row, rewriting
+from benchmarks.quality.measure import EXACT, VARIANTS, Row, first_pass, rewriting
 from benchmarks.quality.report import BASE, cell, retrieval_table, signed, table
 from clew_services.core.metrics import Mean
 from clew_services.evaluation.cases import Case
@@ -57,8 +57,8 @@ RIGHT, WRONG = [{"filename": "a", "text": "an x"}], [{"filename": "a", "text": "
 
 
 def test_what_the_second_pass_did() -> None:
-    twice = {"initial_retrieved_chunks": WRONG, "rewrite_retrieved_chunks": RIGHT}
-    back = {"initial_retrieved_chunks": RIGHT, "rewrite_retrieved_chunks": WRONG}
+    twice = {"rewrite_method": "hyde", "initial_retrieved_chunks": WRONG, "rewrite_retrieved_chunks": RIGHT}
+    back = {"rewrite_method": "hyde", "initial_retrieved_chunks": RIGHT, "rewrite_retrieved_chunks": WRONG}
     found = rewriting(
         [
             run(KNOWN, "answer", {"accuracy": 1.0}, **twice),
@@ -79,3 +79,27 @@ def test_what_the_second_pass_did() -> None:
         "answered all the same": 1,
     }
     assert rewriting([])["hit@5 before"] == 0.0
+
+
+def test_without_a_second_pass_its_questions_are_not_answered() -> None:
+    again = {"rewrite_method": "hyde"}
+    row = Row(
+        "all",
+        [
+            run(
+                KNOWN,
+                "answer",
+                {"accuracy": 1.0, "false_refusals": 0.0, "hit@5": 1.0, "coverage": 1.0},
+                **again,
+            ),
+            run(KNOWN, "answer", {"accuracy": 1.0, "false_refusals": 0.0}),
+            run(UNKNOWN, "answer", {"abstention": 0.0}, **again),
+            run(UNKNOWN, "answer", {"abstention": 0.0}),
+        ],
+    )
+    alone = first_pass(row)
+    assert alone.name == "all, no rewrite"
+    assert alone.figures("accuracy") == [0.0, 1.0]
+    assert alone.figures("false_refusals") == [1.0, 0.0]
+    assert alone.figures("abstention") == [1.0, 0.0]
+    assert (alone.figures("hit@5"), alone.figures("coverage")) == ([1.0], [])
