@@ -18,6 +18,7 @@ from clew_services.core.bounds import clip
 from clew_services.core.outgoing import check_outgoing
 from clew_services.errors import told as told_error
 from clew_services.ports import Outgoing
+from clew_services.runtime.fitting import encode
 from clew_services.runtime.handling import Handling, iso
 from clew_services.runtime.letter import letter_of
 from clew_translators import bus
@@ -214,7 +215,7 @@ class Packer:
             )
             if draft.correlation:
                 envelope = replace(envelope, id=draft.correlation)
-            payload = draft.body.encode() if isinstance(draft.body, Told) else bus.encode(draft.body)
+            payload = draft.body.encode() if isinstance(draft.body, Told) else encode(draft.body)
             message = Outgoing(
                 topic=draft.topic, payload=payload, key=draft.key, properties=envelope.properties()
             )
