@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,7 @@ def test_a_bound_that_is_not_kept_ends_with_1_and_says_which(shell: Shell, quest
     assert said.err.count("error") == 1
     assert "✗ other: answered with something else" in said.err
     assert "3 questions: 2 answer, 1 no_knowledge" in said.out
+    assert re.search(r"^ accuracy +2 +0\.500 \(0\.09–0\.91\) *$", said.out, re.MULTILINE)
     kept = shell.run("eval", questions, "--min", "accuracy=0.5", "--limit", "2")
     assert (kept.code, "2 questions" in kept.out) == (0, True)
 
@@ -99,5 +101,5 @@ def test_what_went_wrong_in_words(figures: dict[str, float], error: str, told: s
 
 
 def test_a_cell() -> None:
-    assert cell(Mean(0.5, 0.25, 0.75, 12)) == "0.500 (0.25–0.75, n=12)"
+    assert cell(Mean(0.5, 0.25, 0.75, 12)) == "0.500 (0.25–0.75)"
     assert cell(None) == "–"

@@ -167,24 +167,21 @@ def show(summary: Summary) -> None:
 
 
 def table(summary: Summary) -> Table:
-    """A row for each figure that was measured, a column for all questions and for each language."""
+    """A row for each figure that was measured, with its questions; a column for all and for each language."""
     from rich import box
     from rich.table import Table
 
-    from clew_services.evaluation.summary import METRICS
-
     names = [name for name in summary.groups if name == "all" or len(summary.groups) > 2]
     made = Table(box=box.SIMPLE, pad_edge=False)
-    made.add_column("figure")
+    made.add_column("figure", no_wrap=True)
+    made.add_column("n", justify="right", no_wrap=True)
     for name in names:
-        made.add_column(name, justify="right")
-    made.add_column("what it is", style="dim")
-    for metric, meaning in METRICS.items():
-        if metric in summary.groups["all"]:
-            made.add_row(metric, *(cell(summary.groups[name].get(metric)) for name in names), meaning)
+        made.add_column(name, justify="right", no_wrap=True)
+    for metric, mean in summary.groups["all"].items():
+        made.add_row(metric, str(mean.n), *(cell(summary.groups[name].get(metric)) for name in names))
     return made
 
 
 def cell(mean: Mean | None) -> str:
-    """A mean, its 95 % interval, and the number of questions behind it."""
-    return "–" if mean is None else f"{mean.value:.3f} ({mean.low:.2f}–{mean.high:.2f}, n={mean.n})"
+    """A mean and its 95 % interval."""
+    return "–" if mean is None else f"{mean.value:.3f} ({mean.low:.2f}–{mean.high:.2f})"
