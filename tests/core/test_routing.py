@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew_schema.evidence import Ambiguity, Answerability, Grade, Relevance, Route
-from clew_services.core.routing import MAX_REWRITES, NO_EVIDENCE, STRICT, Rule, clarification, resolve
+from clew_schema.limits import MAX_REWRITES
+from clew_services.core.routing import NO_EVIDENCE, STRICT, Rule, clarification, resolve
 
 DATA = Path(__file__).parent.parent / "data" / "supermew"
 with (DATA / "route-table.csv").open(encoding="utf-8") as table:

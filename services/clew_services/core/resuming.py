@@ -9,7 +9,8 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from clew_schema.base import Items, Message
 from clew_schema.evidence import RetrievalStatus, Route
-from clew_services.core.complexity import MAX_PARTS, Complexity
+from clew_schema.facts import Complexity
+from clew_schema.limits import MAX_PARTS
 
 PauseRoute = Literal["clarify", "scope_select"]
 PauseStatus = Literal["needs_clarification", "needs_scope_selection"]
