@@ -6,6 +6,7 @@ from clew_schema.base import Message
 from clew_schema.errors import Error
 
 DocumentState = Literal["received", "parsed", "embedding", "ready", "unchanged", "failed", "deleted"]
+AnalyzerName = Literal["auto", "standard", "jieba", "english", "chinese"]
 
 
 class DocumentLoad(Message):
@@ -13,6 +14,9 @@ class DocumentLoad(Message):
 
     ``content`` is the file, base64; ``name`` its name, never a path that is opened. A deletion names the
     document by ``document_id`` or by ``name``.
+
+    ``analyzer`` is how texts are split into words, for a collection that this document makes; of one that exists it
+    must be the analyzer. Empty: the service's setting; ``auto``: chosen from this document's text.
     """
 
     collection: str = ""
@@ -22,6 +26,7 @@ class DocumentLoad(Message):
     document_id: str = ""
     user: str = ""
     delete: bool = False
+    analyzer: AnalyzerName | Literal[""] = ""
 
 
 class DocumentStatus(Message):

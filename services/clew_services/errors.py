@@ -7,6 +7,7 @@
     │   ├── BadRequest             empty or oversized question, a limit out of range
     │   ├── UnknownCollection      nobody ingested anything under that name
     │   ├── EmptyCollection        it exists and holds no document
+    │   ├── AnalyzerMismatch       the collection was made with another analyzer than is asked for
     │   ├── Forbidden              not the caller's to name
     │   ├── UnknownTicket          no such pause in this collection
     │   ├── TicketExpired          the answer came too late
@@ -70,6 +71,12 @@ class EmptyCollection(Refused):
     """The collection exists and holds no document."""
 
     type = "empty-collection"
+
+
+class AnalyzerMismatch(Refused):
+    """The collection was made with another analyzer than is asked for; its words are split already."""
+
+    type = "analyzer-mismatch"
 
 
 class Forbidden(Refused):

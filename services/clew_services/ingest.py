@@ -15,7 +15,7 @@ from clew_schema.documents import DocumentState, DocumentStatus
 from clew_schema.errors import Error
 from clew_schema.limits import DEFAULT_COLLECTION
 from clew_services.adapters.formats.extract import Limits, extract
-from clew_services.core import chunking
+from clew_services.core import analyzers, chunking
 from clew_services.core.chunking import Chunking, Source
 from clew_services.deletion import delete, named, retire
 from clew_services.errors import DocumentUnreadable, EmbedderMismatch, RetrievalFailed, StoreFailed
@@ -56,8 +56,9 @@ class Ingester:
     """Takes documents into collections. Documents may be taken in concurrently.
 
     Raises DocumentUnreadable for a file that cannot be read (recorded in the catalog; the version that was
-    ready goes on serving), EmbedderMismatch for a collection made with another embedder, and RetrievalFailed
-    or StoreFailed when a store or the embedder does not answer: then simply try again.
+    ready goes on serving), EmbedderMismatch for a collection made with another embedder, AnalyzerMismatch for one made
+    with another analyzer than is asked for, BadRequest for an analyzer that the store does not offer, and
+    RetrievalFailed or StoreFailed when a store or the embedder does not answer: then simply try again.
     """
 
     catalog: Catalog
@@ -66,28 +67,38 @@ class Ingester:
     clock: Clock
     chunking: Chunking = field(default_factory=Chunking)
     limits: Limits = field(default_factory=Limits)
+    analyzer: str = analyzers.AUTO
+    """Of new collections, where the document asks for none."""
 
     async def ingest(
         self,
         document: Document,
         collection: str = DEFAULT_COLLECTION,
         progress: Callable[[DocumentStatus], Awaitable[None]] = ignore,
+        *,
+        analyzer: str = "",
     ) -> DocumentInfo:
         """Make ``document`` searchable in ``collection`` ("" is the default one) and return what is ready then.
 
         ``progress`` hears every state: received, parsed, embedding (after each batch), and at last ready, or
         unchanged when this very version was ready before, or failed. Content, chunking and embedder make the version.
+        A new collection gets the ``analyzer`` that is asked for (core.analyzers); of one that exists it must be that.
         """
         collection = collection or DEFAULT_COLLECTION
-        job = _Job(self, await self._collection(collection), document, progress)
+        known = await self._known(collection, analyzer)
+        job = _Job(self, known or self._wanted(collection), document, progress)
         await job.tell("received")
         try:
             extracted = await asyncio.to_thread(
                 extract, document.name, document.data, media_type=document.media_type, limits=self.limits
             )
         except DocumentUnreadable as error:
+            if known is None:
+                await self._make(collection, analyzer, "")
             await job.failed(error)
             raise
+        if known is None:
+            await self._make(collection, analyzer, extracted.text)
         version = chunking.version_of(extracted.text, self.chunking, self.embedder.name)
         levels = await asyncio.to_thread(chunking.split, extracted.text, self.chunking, extracted.pages)
         current = await self.catalog.document(collection, job.document_id)
@@ -109,16 +120,39 @@ class Ingester:
         """
         return await delete(self.catalog, self.vectors, collection or DEFAULT_COLLECTION, document_id)
 
-    async def _collection(self, name: str) -> CollectionInfo:
-        wanted = CollectionInfo(name=name, embedder=self.embedder.name, dimensions=self.embedder.dimensions)
-        info = await self.catalog.create_collection(wanted)
-        if info != wanted:
+    def _wanted(self, name: str, analyzer: str = "") -> CollectionInfo:
+        """The collection as this service would make it."""
+        return CollectionInfo(
+            name=name,
+            embedder=self.embedder.name,
+            dimensions=self.embedder.dimensions,
+            analyzer=analyzer,
+        )
+
+    async def _known(self, name: str, analyzer: str) -> CollectionInfo | None:
+        """The collection, if it exists: checked against what is asked for, and loaded."""
+        info = await self.catalog.collection(name)
+        if info is not None:
+            await self._ensure(info, analyzer)
+        return info
+
+    async def _make(self, name: str, analyzer: str, text: str) -> None:
+        """Make the collection for a first document of ``text``, unless somebody was first; then it is theirs."""
+        store = await self.vectors.capabilities()
+        chosen = analyzers.choose(analyzer or self.analyzer, text, store.analyzers, store.server)
+        await self._ensure(await self.catalog.create_collection(self._wanted(name, chosen)), analyzer)
+
+    async def _ensure(self, info: CollectionInfo, analyzer: str) -> None:
+        wanted = self._wanted(info.name)
+        if (info.embedder, info.dimensions) != (wanted.embedder, wanted.dimensions):
             raise EmbedderMismatch(
-                f"collection {name!r} was made with {info.embedder} ({info.dimensions} dimensions), this service "
+                f"collection {info.name!r} was made with {info.embedder} ({info.dimensions} dimensions), this service "
                 f"embeds with {wanted.embedder} ({wanted.dimensions}): use the same embedder, or another collection"
             )
-        await self.vectors.ensure(info)
-        return info
+        analyzers.check(info.name, info.analyzer, analyzer)
+        # Of a collection of an earlier Clew the catalog knows no analyzer, and the store does.
+        asked = analyzer if analyzer != analyzers.AUTO else ""
+        await self.vectors.ensure(replace(info, analyzer=info.analyzer or asked))
 
 
 @dataclass(frozen=True, slots=True)

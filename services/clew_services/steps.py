@@ -93,6 +93,7 @@ async def _ingest(parts: Parts) -> list[Step[Any]]:
         embedder=await parts.embedder(),
         clock=parts.clock,
         chunking=Chunking(sizes=parts.settings.chunk_sizes, overlaps=parts.settings.chunk_overlaps),
+        analyzer=parts.settings.analyzer,
     )
     return [
         Step(

@@ -6,6 +6,7 @@ import asyncio
 import time
 from base64 import b64encode
 from collections import Counter
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from clew_schema.documents import DocumentStatus
+    from clew_schema.documents import DocumentLoad, DocumentStatus
     from clew_services.client import Client
     from clew_services.settings import Settings
 
@@ -49,11 +50,27 @@ NAMED = 20
 MARKS = {"ready": ("✓", "green"), "unchanged": ("=", "dim"), "failed": ("✗", "red")}
 
 
+class Analyzer(StrEnum):
+    """How a new collection's texts are split into words."""
+
+    AUTO = "auto"
+    STANDARD = "standard"
+    JIEBA = "jieba"
+    ENGLISH = "english"
+    CHINESE = "chinese"
+
+
 def ingest(
     paths: Annotated[
         list[Path], typer.Argument(exists=True, help="Files, or folders that are searched for files.")
     ],
     collection: CollectionOption = "default",
+    analyzer: Annotated[
+        Analyzer | None,
+        typer.Option(
+            help="How a new collection's texts are split into words; auto: by its first document. Default: the setting."
+        ),
+    ] = None,
     json: JsonOption = False,
     data: DataOption = None,
 ) -> None:
@@ -64,7 +81,8 @@ def ingest(
     the content decides. Ends with 1 when a document failed.
     """
     files = found(paths)
-    last = start(_ingest(load(data), files, utf8(collection), json=json))
+    asked = analyzer.value if analyzer else ""
+    last = start(_ingest(load(data), files, utf8(collection), asked, json=json))
     failed = sum(status.state == "failed" for status in last)
     if not json:
         chunks = sum(status.chunks for status in last)
@@ -129,21 +147,30 @@ def _told(others: list[str]) -> str:
 
 
 async def _ingest(
-    settings: Settings, files: list[tuple[str, Path]], collection: str, *, json: bool
+    settings: Settings, files: list[tuple[str, Path]], collection: str, analyzer: str, *, json: bool
 ) -> list[DocumentStatus]:
     from clew_services.cli.connect import client_of
 
     async with client_of(settings) as client:
-        return await load_all(client, files, collection, console=err, json=json)
+        return await load_all(client, files, collection, analyzer=analyzer, console=err, json=json)
 
 
 async def load_all(
-    client: Client, files: list[tuple[str, Path]], collection: str, *, console: Console, json: bool = False
+    client: Client,
+    files: list[tuple[str, Path]],
+    collection: str,
+    *,
+    analyzer: str = "",
+    console: Console,
+    json: bool = False,
 ) -> list[DocumentStatus]:
     """Load ``files`` through ``client``, told on ``console`` (or as JSON lines); the last status of each, in order.
 
     On a terminal bars show what is under way; each finished document is one line, there and in a pipe.
     """
+    from clew_schema.documents import DocumentLoad
+
+    blank = DocumentLoad.model_validate({"collection": collection, "analyzer": analyzer})
     slots = asyncio.Semaphore(AT_ONCE)
     columns = (
         TextColumn("  {task.description}", markup=False),
@@ -160,7 +187,7 @@ async def load_all(
             async with slots:
                 bar = bars.add_task(clean(name), total=None, state="sent")
                 began = time.monotonic()
-                status = await _load(client, name, path, collection, _Watch(bars, bar, json=json))
+                status = await _load(client, name, path, blank, _Watch(bars, bar, json=json))
                 bars.remove_task(bar)
                 bars.advance(whole)
                 if not json:
@@ -200,16 +227,19 @@ class _Watch:
         return status
 
 
-async def _load(client: Client, name: str, path: Path, collection: str, tell: _Watch) -> DocumentStatus:
+async def _load(client: Client, name: str, path: Path, blank: DocumentLoad, tell: _Watch) -> DocumentStatus:
     """Send one document and wait for its end; whatever goes wrong with it is its own failure."""
-    from clew_schema.documents import DocumentLoad, DocumentStatus
+    from clew_schema.documents import DocumentStatus
     from clew_schema.errors import Error
     from clew_schema.limits import MAX_MESSAGE_BYTES
 
     def failed(kind: str, message: str) -> DocumentStatus:
         return tell(
             DocumentStatus(
-                name=name, collection=collection, state="failed", error=Error(type=kind, message=message)
+                name=name,
+                collection=blank.collection,
+                state="failed",
+                error=Error(type=kind, message=message),
             )
         )
 
@@ -220,8 +250,8 @@ async def _load(client: Client, name: str, path: Path, collection: str, tell: _W
         return failed("document-unreadable", f"{path}: {error.strerror}")
     if len(content) > largest:
         return failed("too-large", f"it has {len(content)} bytes; a message carries {largest}: split it")
-    document = DocumentLoad(name=name, collection=collection, content=b64encode(content).decode())
-    status = DocumentStatus(name=name, collection=collection)
+    document = blank.model_copy(update={"name": name, "content": b64encode(content).decode()})
+    status = DocumentStatus(name=name, collection=blank.collection)
     try:
         async for heard in client.load(document):
             status = tell(heard.body)

@@ -40,7 +40,7 @@ class LoadDocument:
             if status.state in {"received", "parsed", "embedding"}:
                 await tell(topics.DOCUMENT_STATUS, status)
 
-        await self.ingester.ingest(_document(load), load.collection, progress)
+        await self.ingester.ingest(_document(load), load.collection, progress, analyzer=load.analyzer)
         return Outcome(send=(Send(topics.DOCUMENT_STATUS, last),))
 
     async def _delete(self, load: DocumentLoad) -> DocumentStatus:

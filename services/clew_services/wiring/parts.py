@@ -93,11 +93,7 @@ class Parts(Models):
             from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 
             vectors: VectorStore = self.keep(
-                MilvusVectors(
-                    self.settings.milvus,
-                    token=self.settings.milvus_token.get_secret_value(),
-                    analyzer=self.settings.analyzer,
-                )
+                MilvusVectors(self.settings.milvus, token=self.settings.milvus_token.get_secret_value())
             )
             return vectors
 

@@ -14,8 +14,9 @@ from clew_services.adapters.stores.catalog_parents import ParentTables
 from clew_services.adapters.stores.sql import SqlStore
 from clew_services.ports import CollectionInfo, DocumentInfo, Parent
 
-SCHEMA = 2
-"""Version of the tables; since 2 there are parents, and notes of which version uses which vectors."""
+SCHEMA = 3
+"""Version of the tables; since 2 there are parents, and notes of which version uses which vectors; since 3 a
+collection has its analyzer."""
 
 HASHES_PER_QUERY = 500
 """Content hashes that one statement asks for."""
@@ -27,6 +28,7 @@ COLLECTIONS = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("embedder", sa.Text, nullable=False),
     sa.Column("dimensions", sa.Integer, nullable=False),
+    sa.Column("analyzer", sa.Text, nullable=False, server_default=""),
 )
 DOCUMENTS = sa.Table(
     "documents",
@@ -73,6 +75,15 @@ _SERVING = sa.select(DOCUMENTS.c.document_id, DOCUMENTS.c.version).where(
 )
 
 
+@sa.event.listens_for(METADATA, "after_create")
+def _upgrade(_: sa.MetaData, connection: sa.Connection, **__: object) -> None:
+    """Give the table of an earlier version the column that it lacks; in the transaction that makes the tables."""
+    has = {column["name"] for column in sa.inspect(connection).get_columns(COLLECTIONS.name)}
+    if COLLECTIONS.c.analyzer.name not in has:
+        column = sa.schema.CreateColumn(COLLECTIONS.c.analyzer).compile(dialect=connection.dialect)
+        connection.execute(sa.text(f"ALTER TABLE {COLLECTIONS.name} ADD COLUMN {column}"))
+
+
 class SqlCatalog:
     """The catalog at a database URL; ``sqlite://`` keeps it in memory.
 
@@ -93,7 +104,7 @@ class SqlCatalog:
         return await self._store.call(lambda c: _collection(c, name))
 
     async def create_collection(self, info: CollectionInfo) -> CollectionInfo:
-        """Make it, or return the one that exists, whatever its embedder."""
+        """Make it, or return the one that exists, whatever its embedder and analyzer."""
 
         def create(connection: sa.Connection) -> CollectionInfo:
             insert = self._dialect.insert(COLLECTIONS).on_conflict_do_nothing()

@@ -7,7 +7,7 @@ import logging
 import re
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from clew_services.adapters.stores.milvus_schema import (
     schema,
     stored,
 )
+from clew_services.core.analyzers import choose
 from clew_services.errors import RetrievalFailed, StoreIncompatible, UnknownCollection
 from clew_services.ports import Capabilities, CollectionInfo
 
@@ -35,14 +36,19 @@ if TYPE_CHECKING:
 
 _BM25_SINCE = (2, 5)
 
+LITE_ANALYZERS = ("standard", "jieba")
+"""What milvus-lite can split texts with; ``jieba`` where that package is installed."""
+SERVER_ANALYZERS = ("standard", "jieba", "english", "chinese")
+"""What a Milvus server can split texts with."""
+
 
 @dataclass(frozen=True, slots=True)
 class MilvusCalls:
     """The calls, with what they all need. Use ``connected`` to make one for a server.
 
     ``lite``: the engine is milvus-lite, in this process or in a ``milvus-lite server``. ``analyzer`` splits the
-    texts of new collections. ``timeout`` bounds a call, in seconds. Above ``hnsw_rows`` rows milvus-lite gets
-    IVF_FLAT in place of HNSW: as fast to search, and built in seconds where HNSW takes minutes.
+    texts of new collections that name none. ``timeout`` bounds a call, in seconds. Above ``hnsw_rows`` rows
+    milvus-lite gets IVF_FLAT in place of HNSW: as fast to search, and built in seconds where HNSW takes minutes.
     """
 
     capabilities: Capabilities
@@ -53,36 +59,42 @@ class MilvusCalls:
 
     @classmethod
     def connected(cls, client: MilvusClient, *, analyzer: str, timeout: float, hnsw_rows: int) -> MilvusCalls:
-        """Find out what the server is and can do. ``analyzer`` ``auto`` becomes the best it has.
+        """Find out what the server is and can do.
 
         The version decides, and where it claims BM25, a probe: a collection that is dropped again.
         """
         server = str(client.get_server_version(timeout=timeout))
         if server.startswith("milvus_lite"):
-            if analyzer == "auto":
-                analyzer = "jieba" if importlib.util.find_spec("jieba") else "standard"
-            if analyzer == "jieba" and importlib.util.find_spec("jieba"):
+            offered: tuple[str, ...] = LITE_ANALYZERS
+            if importlib.util.find_spec("jieba"):
                 import jieba
 
                 jieba.setLogLevel(logging.WARNING)  # or it tells on stderr that it reads its dictionary
-            return cls(Capabilities(server=server), True, analyzer, timeout, hnsw_rows)
-        analyzer = "english" if analyzer == "auto" else analyzer
+            else:
+                offered = tuple(name for name in offered if name != "jieba")
+            return cls(Capabilities(server=server, analyzers=offered), True, analyzer, timeout, hnsw_rows)
         version = re.match(r"v?(\d+)\.(\d+)", server)
         old = version is not None and (int(version[1]), int(version[2])) < _BM25_SINCE
-        bm25 = not old and _keeps_functions(client, analyzer, timeout)
-        return cls(Capabilities(bm25=bm25, server=server), False, analyzer, timeout, hnsw_rows)
+        bm25 = not old and _keeps_functions(client, timeout)
+        capable = Capabilities(bm25=bm25, server=server, analyzers=SERVER_ANALYZERS)
+        return cls(capable, False, analyzer, timeout, hnsw_rows)
 
     def open(self, client: MilvusClient, name: str, info: CollectionInfo | None = None) -> Stored:
-        """Find the collection or, given ``info``, make it; make the indexes that it lacks; load it."""
+        """Find the collection or, given ``info``, make it; make the indexes that it lacks; load it.
+
+        Raises BadRequest for one to be made with an analyzer that the server does not have.
+        """
         from pymilvus.exceptions import MilvusException
 
         physical = collection_name(name)
         if not client.has_collection(physical, timeout=self.timeout):
             if info is None:
                 raise UnknownCollection(f"there is no collection {name!r}")
+            offers = self.capabilities
+            chosen = choose(info.analyzer or self.analyzer, "", offers.analyzers, offers.server)
+            info = replace(info, analyzer=chosen)
             # In three steps: pymilvus's single one polls for half a second.
-            words = self.analyzer if self.capabilities.bm25 else None
-            made = schema(client, info, words=words)
+            made = schema(client, info, words=chosen if offers.bm25 else None)
             try:
                 client.create_collection(
                     physical,
@@ -196,10 +208,10 @@ class MilvusCalls:
         return int(found[0]["count(*)"])
 
 
-def _keeps_functions(client: MilvusClient, analyzer: str, timeout: float) -> bool:
+def _keeps_functions(client: MilvusClient, timeout: float) -> bool:
     name = f"clew_probe_{uuid.uuid4().hex}"
     info = CollectionInfo(name=name, embedder="probe", dimensions=2)
-    client.create_collection(name, schema=schema(client, info, words=analyzer), timeout=timeout)
+    client.create_collection(name, schema=schema(client, info, words="standard"), timeout=timeout)
     try:
         found = stored(client.describe_collection(name, timeout=timeout))
     finally:

@@ -42,7 +42,7 @@ _MAX_TEXT = 65_535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """What Milvus says about one of our collections."""
+    """What Milvus says about one of our collections. Its analyzer is ``""`` where neither note nor field tell it."""
 
     info: CollectionInfo
     bm25: bool
@@ -120,7 +120,10 @@ def stored(description: Mapping[str, Any]) -> Stored | None:
             description.get("properties", {}).get(PROPERTY) or description.get("description") or ""
         )
         info = CollectionInfo(
-            name=said["name"], embedder=said["embedder"], dimensions=int(said["dimensions"])
+            name=said["name"],
+            embedder=said["embedder"],
+            dimensions=int(said["dimensions"]),
+            analyzer=said.get("analyzer") or _analyzer_of(description),
         )
     except (ValueError, KeyError, TypeError):
         return None
@@ -131,6 +134,13 @@ def stored(description: Mapping[str, Any]) -> Stored | None:
         bm25=bool(description.get("functions")),
         lacks=tuple(name for name in OUTPUT_FIELDS if name not in has),
     )
+
+
+def _analyzer_of(description: Mapping[str, Any]) -> str:
+    """What ``analyzer`` was given for the text field: an earlier Clew's notes do not tell."""
+    fields = {field.get("name"): field.get("params", {}) for field in description.get("fields", ())}
+    params = json.loads(fields.get("text", {}).get("analyzer_params") or "{}")
+    return str(params.get("type") or params.get("tokenizer") or "")
 
 
 def row(leaf: Leaf) -> dict[str, Any]:

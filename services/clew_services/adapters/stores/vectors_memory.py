@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clew_services.core import analyzers
 from clew_services.core.lexical import Bm25Index
 from clew_services.errors import EmbedderMismatch, RetrievalFailed, UnknownCollection
 from clew_services.ports import Capabilities, CollectionInfo, Hits, Leaf
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from clew_schema.evidence import Evidence
+
+
+ANALYZERS = ("standard", "jieba")
+"""Names of analyzers that a collection may be made with."""
 
 
 @dataclass(slots=True)
@@ -36,7 +41,11 @@ class _Collection:
 
 
 class MemoryVectors:
-    """Both legs, exact. What was written is found at once."""
+    """Both legs, exact. What was written is found at once.
+
+    It offers the analyzers of the embedded Milvus; whichever a collection has, our own index splits its texts, Chinese
+    or not.
+    """
 
     def __init__(self) -> None:
         self._collections: dict[str, _Collection] = {}
@@ -44,17 +53,21 @@ class MemoryVectors:
 
     async def capabilities(self) -> Capabilities:
         """Both legs."""
-        return Capabilities(server="memory")
+        return Capabilities(server="memory", analyzers=ANALYZERS)
 
     async def ensure(self, info: CollectionInfo) -> None:
-        """Make the collection if it is missing. Raises EmbedderMismatch for one of another embedder."""
+        """Make the collection if it is missing. Raises EmbedderMismatch or AnalyzerMismatch for another one."""
         self._check()
-        found = self._collections.setdefault(info.name, _Collection(info))
+        found = self._collections.get(info.name)
+        if found is None:
+            chosen = analyzers.choose(info.analyzer or analyzers.AUTO, "", ANALYZERS, "the store in memory")
+            found = self._collections[info.name] = _Collection(replace(info, analyzer=chosen))
         if (found.info.embedder, found.info.dimensions) != (info.embedder, info.dimensions):
             raise EmbedderMismatch(
                 f"collection {info.name!r} holds vectors of {found.info.embedder!r} ({found.info.dimensions} "
                 f"dimensions), not of {info.embedder!r} ({info.dimensions})"
             )
+        analyzers.check(info.name, found.info.analyzer, info.analyzer)
 
     async def upsert(self, collection: str, leaves: Sequence[Leaf]) -> None:
         """Write leaves; a second write of an id replaces the first."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from clew_services.adapters.stores.milvus_calls import MilvusCalls
 from clew_services.adapters.stores.milvus_connection import MilvusConnection
 from clew_services.adapters.stores.milvus_filters import equals
 from clew_services.adapters.stores.milvus_schema import Stored, collection_name, row
+from clew_services.core.analyzers import check
 from clew_services.core.lexical import terms
 from clew_services.errors import EmbedderMismatch, UnknownCollection
 from clew_services.ports import Capabilities, CollectionInfo, Hits, Leaf
@@ -22,10 +23,10 @@ from clew_services.ports import Capabilities, CollectionInfo, Hits, Leaf
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
+    from clew_schema.documents import AnalyzerName
     from clew_schema.evidence import Evidence
 
 T = TypeVar("T")
-Analyzer = Literal["auto", "standard", "jieba", "english", "chinese"]
 
 UPSERT_ROWS = 500
 MAX_LIMIT = 16_384
@@ -35,10 +36,10 @@ MAX_LIMIT = 16_384
 class MilvusVectors:
     """A vector store in Milvus or milvus-lite.
 
-    ``analyzer`` splits texts into words, for collections made from now on: on milvus-lite ``standard`` or
-    ``jieba`` (Chinese and everything else; the default where it is installed), on a server ``english`` (the
-    default), ``chinese`` or ``standard``. ``timeout`` bounds each call, in seconds. A
-    milvus-lite collection of more than ``hnsw_rows`` rows is indexed by IVF_FLAT from its next ``flush`` on.
+    ``analyzer`` splits texts into words, for new collections whose ``CollectionInfo`` names none: ``standard`` or
+    ``jieba``, on a server also ``english`` or ``chinese``; ``auto`` is what serves most, ``jieba`` where the engine has
+    it. ``timeout`` bounds each call, in seconds. A milvus-lite collection of more than ``hnsw_rows`` rows is indexed by
+    IVF_FLAT from its next ``flush`` on.
 
     Two of these on one milvus-lite path share its server while both are in one process, until one is closed.
     """
@@ -48,7 +49,7 @@ class MilvusVectors:
         uri: str,
         *,
         token: str = "",
-        analyzer: Analyzer = "auto",
+        analyzer: AnalyzerName = "auto",
         timeout: float = 30.0,
         hnsw_rows: int = 20_000,
     ) -> None:
@@ -65,13 +66,14 @@ class MilvusVectors:
         return (await self._connected()).capabilities
 
     async def ensure(self, info: CollectionInfo) -> None:
-        """Make the collection if it is missing, and load it. Raises EmbedderMismatch for one of another embedder."""
+        """Make the collection if it is missing, and load it. Raises EmbedderMismatch, or AnalyzerMismatch."""
         has = (await self._find(info.name, info)).info
         if (has.embedder, has.dimensions) != (info.embedder, info.dimensions):
             raise EmbedderMismatch(
                 f"collection {info.name!r} holds vectors of {has.embedder!r} ({has.dimensions} dimensions), not of "
                 f"{info.embedder!r} ({info.dimensions})"
             )
+        check(info.name, has.analyzer, info.analyzer)
 
     async def upsert(self, collection: str, leaves: Sequence[Leaf]) -> None:
         """Write leaves by ``chunk_id``; of two with one id in ``leaves`` the last counts."""
