@@ -25,6 +25,20 @@ def test_a_source_may_spell_its_numbers() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "source", "missing"),
+    [
+        ("It has none.", "There are 12 of 30.", set()),
+        ("It takes 12 of 30.", "There are 30 in all, and 12 of them go.", set()),
+        ("It takes 12 of 31.", "There are 30 in all, and 12 of them go.", {"31"}),
+        ("It takes 3 days.", "It takes three days.", set()),
+        ("It takes 3 days.", "It takes four days.", {"3"}),
+    ],
+)
+def test_unstated_numbers(sentence: str, source: str, missing: set[str]) -> None:
+    assert claims.unstated(sentence, source) == missing
+
+
+@pytest.mark.parametrize(
     ("text", "denies"),
     [
         ("It does not apply", True),

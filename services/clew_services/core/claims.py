@@ -46,6 +46,13 @@ def numbers_stated(text: str) -> frozenset[str]:
     return numbers(text) | {_SPELT[word.lower()] for word in _SPELT_OUT.findall(text)}
 
 
+def unstated(sentence: str, source: str) -> frozenset[str]:
+    """The :func:`numbers` of ``sentence`` that are not among those that ``source`` states."""
+    claimed = numbers(sentence)
+    # Most sentences have no number, and to look for spelt ones in a source takes long.
+    return claimed and claimed - numbers_stated(source)
+
+
 def _plain(number: str) -> str:
     parts = number.split(",")
     # "1,234" is one number; "1,2" may be a list or a decimal: kept as it stands.
@@ -84,9 +91,10 @@ def asserted(text: str) -> frozenset[str]:
 def contradicts(sentence: str, source: str) -> bool:
     """Whether a word is denied on one side and said on the other: "may not use" and "may use"."""
     here, there = denied(sentence), denied(source)
-    return bool((here & asserted(source)) - there) or bool(
-        (there & asserted(sentence)) - here - asserted(source)
-    )
+    if not here and not there:
+        return False
+    said = asserted(source)
+    return bool((here & said) - there) or bool((there & asserted(sentence)) - here - said)
 
 
 def quotations(text: str) -> tuple[str, ...]:

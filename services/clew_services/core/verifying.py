@@ -215,8 +215,21 @@ def _read_chunk(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((sentence, frozenset(words(sentence))) for sentence in found)
 
 
+class _Chunk(NamedTuple):
+    """What a glance at a chunk tells: its text without blanks, its language, and whether it denies anything."""
+
+    whole: str
+    spoken: Language
+    denies: bool
+
+
+def _see_chunk(text: str) -> _Chunk:
+    return _Chunk(_closed_up(text), _speaks(text), claims.denies(text))
+
+
 # The same chunks are cited again and again; what is longer than a chunk came from a caller.
 _read = remembered(_read_chunk, entries=2048, longest=2_500)
+_see = remembered(_see_chunk, entries=2048, longest=2_500)
 
 
 def _best_window(said: frozenset[str], read: Sequence[tuple[str, frozenset[str]]]) -> frozenset[str]:
@@ -236,17 +249,16 @@ def _closed_up(text: str) -> str:
 
 
 def _look(sentence: str, chunk: Evidence) -> _Look:
-    whole = _closed_up(chunk.text)
+    seen = _see(chunk.text)
     said = frozenset(words(sentence))
-    quoted = _quoted(sentence, chunk, whole)
-    if _closed_up(sentence) in whole:
+    quoted = _quoted(sentence, seen)
+    if _closed_up(sentence) in seen.whole:
         return _Look(1.0, said, frozenset(), quoted, "supported")
     spoken = _speaks(sentence)
-    across = spoken != _speaks(chunk.text)
-    name = frozenset(words(chunk.filename))
-    held = _best_window(said, _read(chunk.text)) | (said & name)
+    across = spoken != seen.spoken
+    held = _best_window(said, _read(chunk.text)) | (said & frozenset(words(chunk.filename)))
     lexical = len(held) / len(said) if said else 0.0
-    missing = claims.numbers(sentence) - claims.numbers_stated(f"{chunk.filename} {chunk.text}")
+    missing = claims.unstated(sentence, f"{chunk.filename} {chunk.text}")
     refuted = quoted is False or (not across and _refuted(sentence, said, chunk.text))
     verdict: Verdict | None = None
     if missing or refuted or (lexical < SHARES[spoken].hopeless and not across):
@@ -258,20 +270,20 @@ def _look(sentence: str, chunk: Evidence) -> _Look:
 
 def _refuted(sentence: str, said: frozenset[str], chunk: str) -> bool:
     """Whether the chunk denies nothing and the sentence does, or its closest sentence says the contrary."""
-    if claims.denies(sentence) and not claims.denies(chunk):
+    denies = claims.denies(sentence)
+    if denies and not _see(chunk).denies:
         return True
     closest, terms = max(_read(chunk), key=lambda read: len(said & read[1]), default=("", frozenset[str]()))
     shared = len(said & terms) / max(1, len(said))
-    if shared >= _SAME and claims.denies(sentence) and not claims.denies(closest):
+    if shared >= _SAME and denies and not claims.denies(closest):
         return True
     return shared >= _ABOUT and claims.contradicts(sentence, closest)
 
 
-def _quoted(sentence: str, chunk: Evidence, whole: str) -> bool | None:
+def _quoted(sentence: str, chunk: _Chunk) -> bool | None:
     """Whether all quotations are in the chunk; null without any. A translated one cannot be, and is not one."""
-    spoken = _speaks(chunk.text)
-    quotes = [quote for quote in claims.quotations(sentence) if _speaks(quote) == spoken]
-    return all(_closed_up(quote) in whole for quote in quotes) if quotes else None
+    quotes = [quote for quote in claims.quotations(sentence) if _speaks(quote) == chunk.spoken]
+    return all(_closed_up(quote) in chunk.whole for quote in quotes) if quotes else None
 
 
 def _join(place: int, statement: Statement, looks: dict[tuple[int, int], _Look]) -> None:
