@@ -10,7 +10,7 @@ PACKAGES := schema/clew_schema translators/clew_translators services/clew_servic
 UV_VERSION := 0.13.9
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-servers servers-up servers-down bench eval docs lock format clean
+.PHONY: help setup demo test check test-servers servers-up servers-down bench bench-decisions eval docs lock format clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,8 +48,13 @@ servers-up: $(STAMP) ## Start the real servers and print the variables that lead
 servers-down: $(STAMP) ## Stop the real servers
 	@$(BIN)/python -m tests.servers down
 
-bench: $(STAMP) ## Measure latency, throughput and processor time
+bench: bench-decisions ## Measure latency, throughput and processor time
 	$(BIN)/python -m benchmarks
+
+# NEW=1 writes what is measured as the new baseline, when the old one was outgrown for a good reason.
+bench-decisions: $(STAMP) ## Measure deciding alone, and fail where it costs more than the baseline allows
+	$(BIN)/python -m pytest benchmarks/test_decisions.py -q -rP \
+		--benchmark-columns=min,median,iqr,rounds --benchmark-sort=name $(if $(NEW),--new-baseline)
 
 # QUICK=1 asks a fifth of the questions; DATA=FOLDER adds public sets, which docs/quality.md says where to get.
 eval: $(STAMP) ## Measure the quality of retrieval and answers on labelled questions
