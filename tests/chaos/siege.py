@@ -217,4 +217,9 @@ def _whole(quads: Sequence[Triple]) -> bool:
         tree = read_trace(quads)
     except TraceUnreadable:
         return False
-    return tree.state == "answered" and [step.kind for step in tree.steps] == ["retrieval", "grade", "answer"]
+    return tree.state == "answered" and [step.kind for step in tree.steps] == [
+        "plan",
+        "retrieval",
+        "grade",
+        "answer",
+    ]
