@@ -560,10 +560,14 @@ class Planner(Protocol):
 
 
 class Rewriter(Protocol):
-    """Finds another way to ask. Raises as Chat does."""
+    """Finds another way to ask. Raises as Chat does.
+
+    ``echoes``: its texts are the documents' own words, so that a dense search for them would find just those.
+    """
 
     name: str
     prompt_version: str
+    echoes: bool
 
     async def rewrite(self, question: str, evidence: Sequence[Evidence]) -> RewriteReply:
         """Step back, or a supposed answer; ``evidence`` is what the question itself found."""

@@ -150,7 +150,7 @@ def test_explained_it_shows_the_tree(shell: Shell) -> None:
     assert said.out.startswith(ANSWER)
     tree = said.out[said.out.index(f"\n\n{QUESTION}\n") :]
     assert "├── Retrieval: 1 chunk" in tree
-    assert "rule R04-supported-answer" in tree
+    assert "rule I01-supported-answer" in tree
     assert "clew.md 8–35" in tree
     assert max(map(len, said.out.splitlines())) <= 100
 

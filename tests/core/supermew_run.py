@@ -49,6 +49,7 @@ class Script:
     grades: int = 0
     name: str = "scripted"
     prompt_version: str = "scripted"
+    echoes: bool = False
 
     async def retrieve(
         self, collection: str, search: Search, *, doc_limit: int = 0, fetch_limit: int = 0

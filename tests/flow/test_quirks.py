@@ -161,6 +161,8 @@ def test_q08_each_leg_gets_its_own_words(reply: RewriteReply, dense: str, sparse
     made = rewriting.compose("q", reply)
     ours = rewriting.search("q", made, "improved")
     assert (ours.question, ours.dense, ours.sparse, ours.rerank) == (made.query, dense, sparse, "q")
+    echo = rewriting.search("q", made, "improved", echoes=True)
+    assert (echo.dense, echo.sparse, echo.rerank) == ("q", f"q\n{made.text}", "q")
     strict = rewriting.search("q", made, "strict")
     assert {strict.dense, strict.sparse, strict.rerank} == {made.query}
 

@@ -30,7 +30,6 @@ from clew_services.cli.common import (
     start,
     utf8,
 )
-from clew_services.errors import BadRequest, StoreFailed, UnknownCollection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -124,6 +123,7 @@ def _confirm(known: Sequence[Known], collection: str) -> None:
 @asynccontextmanager
 async def catalog_of(settings: Settings) -> AsyncIterator[Catalog]:
     """The catalog, beside whatever runs over it. Raises StoreFailed; nothing is made where there is none."""
+    from clew_services.errors import StoreFailed
     from clew_services.wiring import Parts
 
     if not settings.database_url and not (settings.data / "catalog.sqlite3").exists():
@@ -145,6 +145,7 @@ async def find(catalog: Catalog, collection: str, given: str) -> Known:
     there are several, and UnknownCollection.
     """
     from clew_services.core.chunking import document_id
+    from clew_services.errors import BadRequest
 
     await _existing(catalog, collection)
     known = (*await catalog.documents(collection), *await catalog.retired(collection))
@@ -177,6 +178,8 @@ def _begins(document_id: str, given: str) -> bool:
 
 
 async def _existing(catalog: Catalog, collection: str) -> None:
+    from clew_services.errors import UnknownCollection
+
     if await catalog.collection(collection) is None:
         names = [info.name for info in await catalog.collections()]
         known = f"there are {_few(names)}" if names else "nothing was ingested yet"

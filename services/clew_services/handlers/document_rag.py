@@ -129,7 +129,7 @@ class FollowRoute:
         query = graded.query
         found = await self.retriever.retrieve(
             graded.collection,
-            rewriting.search(branch.question, made, run.mode),
+            rewriting.search(branch.question, made, run.mode, echoes=self.rewriter.echoes),
             doc_limit=query.doc_limit,
             fetch_limit=query.fetch_limit,
         )

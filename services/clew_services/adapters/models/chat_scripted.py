@@ -160,6 +160,7 @@ class ScriptedRewriter:
     ) -> None:
         self.name = name
         self.prompt_version = "scripted"
+        self.echoes = False
         self.calls: tuple[tuple[str, tuple[Evidence, ...]], ...] = ()
         self._player: _Player[RewriteReply] = _Player(name, (RewriteReply,), rewrites, delay, clock)
 

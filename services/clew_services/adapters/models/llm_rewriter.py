@@ -16,6 +16,7 @@ class LlmRewriter:
     def __init__(self, chat: Chat) -> None:
         self.name = chat.name
         self.prompt_version = REWRITING.version
+        self.echoes = False
         self._chat = chat
 
     async def rewrite(self, question: str, evidence: Sequence[Evidence]) -> RewriteReply:

@@ -22,6 +22,7 @@ class RuleRewriter:
 
     name = "rule"
     prompt_version = ""
+    echoes = True
 
     async def rewrite(self, question: str, evidence: Sequence[Evidence]) -> RewriteReply:
         """One of the two texts; the question itself, as the step back, when neither can be made."""

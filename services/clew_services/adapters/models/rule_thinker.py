@@ -20,7 +20,8 @@ class RuleThinker:
     """The Thinker port by rule, always the same for the same history. Raises nothing.
 
     Without steps so far it uses ``document-query`` if that is offered; with steps it concludes with the
-    last observation, citations included, without the word that says what kind of reply it is; else it concludes that it has no tool.
+    last observation, citations included, without the word that says what kind of reply it is; else it
+    concludes that it has no tool.
     """
 
     name = "rule"
