@@ -204,9 +204,10 @@ def _leaf(span: Span) -> Text:
     ]
     if told := " · ".join(leg for leg in legs if leg):
         label.append(f"  {told}", style="dim")
-    for check in span.checks:
-        label.append(f"  {one_line(check.verdict)}", style=_VERDICTS.get(check.verdict, ""))
-        label.append(f", see [{check.better}]" if check.better else "")
+    # One number may be cited by several sentences, and stand for several spans: the same verdict is told once.
+    for verdict, better in dict.fromkeys((check.verdict, check.better) for check in span.checks):
+        label.append(f"  {one_line(verdict)}", style=_VERDICTS.get(verdict, ""))
+        label.append(f", see [{better}]" if better else "")
     return label
 
 
