@@ -30,6 +30,9 @@ _CLOSED = ("closed channel", "should create connection first")
 _QUIET_CHANNEL = {"grpc.keepalive_time_ms": 3_600_000, "grpc.keepalive_permit_without_calls": False}
 """pymilvus asks every 10 s whether the server lives; milvus-lite takes that for an attack after some minutes, and
 ends the connection with a line on standard error. It lives as long as we do: it is a thread of ours."""
+_EAGER_CHANNEL = {"grpc.initial_reconnect_backoff_ms": 200, "grpc.max_reconnect_backoff_ms": 1_000}
+"""gRPC tries a server that is away ever more seldom, in the end every two minutes, and until then every call fails,
+also when the server is back. After an outage of 20 s that was 7 s; with these it is under one."""
 
 _SERVERS = ("http://", "https://", "tcp://", "unix:")
 
@@ -118,7 +121,7 @@ class MilvusConnection:
                     )
                 Path(self.uri).parent.mkdir(parents=True, exist_ok=True)
             try:
-                options = _QUIET_CHANNEL if self.lite else {}
+                options = _QUIET_CHANNEL if self.lite else _EAGER_CHANNEL
                 self._client = MilvusClient(
                     self.uri, token=self._token, timeout=self.timeout, grpc_options=options
                 )

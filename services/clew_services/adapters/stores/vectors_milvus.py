@@ -92,7 +92,10 @@ class MilvusVectors:
         """Return once what was written is found by a search."""
         calls, has = await self._connected(), await self._find(collection)
         async with self._connection.writing:
-            await self._connection.call(lambda client: calls.flush(client, collection, bm25=has.bm25))
+            await self._connection.call(
+                lambda client: calls.flush(client, collection, bm25=has.bm25),
+                loads=collection_name(collection),  # milvus-lite looks into it, and may have started anew
+            )
 
     async def search(self, collection: str, *, vector: Sequence[float], text: str, limit: int) -> Hits:
         """The ``limit`` best leaves of each leg. What was written a moment ago counts after ``flush``."""
