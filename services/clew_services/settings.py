@@ -6,11 +6,12 @@ that with no setting at all everything runs in one folder, on the loopback, with
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from clew_schema.documents import AnalyzerName
 from clew_schema.facts import Mode
@@ -134,10 +135,10 @@ class Settings(BaseSettings):
         0.0,
         description="Least score of evidence; in improved mode of the reranker's scores only, and 0 is none.",
     )
-    chunk_sizes: tuple[int, int, int] = Field(
+    chunk_sizes: Annotated[tuple[int, int, int], NoDecode] = Field(
         CHUNK_SIZES, description="Characters of a chunk of level 1, 2 and 3, as a JSON list."
     )
-    chunk_overlaps: tuple[int, int, int] = Field(
+    chunk_overlaps: Annotated[tuple[int, int, int], NoDecode] = Field(
         CHUNK_OVERLAPS, description="Characters that neighbouring chunks of a level share, as a JSON list."
     )
 
@@ -186,10 +187,29 @@ class Settings(BaseSettings):
             )
         return value
 
+    @field_validator("chunk_sizes", "chunk_overlaps", mode="before")
+    @classmethod
+    def _three(cls, value: object) -> object:
+        """Read here and not by pydantic-settings, whose error for what is no JSON escapes the validation."""
+        try:
+            numbers = json.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            numbers = None
+        if not isinstance(numbers, list | tuple) or [type(each) for each in numbers] != [int] * 3:
+            raise ValueError("it is a JSON list of three whole numbers, e.g. [2400, 1600, 800]")
+        return tuple(numbers)
+
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.embedder == "http" and not self.embedding_url:
             raise ValueError("CLEW_EMBEDDER=http needs CLEW_EMBEDDING_URL")
+        if {"chunk_sizes", "chunk_overlaps"} & self.model_fields_set:
+            from clew_services.core.chunking import Chunking  # who sets neither need not load it
+
+            try:
+                Chunking(sizes=self.chunk_sizes, overlaps=self.chunk_overlaps)
+            except ValueError as error:
+                raise ValueError(f"CLEW_CHUNK_SIZES, CLEW_CHUNK_OVERLAPS: {error}") from None
         return self
 
     @property

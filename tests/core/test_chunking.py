@@ -6,10 +6,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from clew_schema.limits import CHUNK_OVERLAPS, CHUNK_SIZES
 from clew_services.core import chunking
 from clew_services.core.chunking import Chunk, Chunking, Page, Source, split
+from clew_services.settings import Settings
 
 texts = st.text(alphabet=st.sampled_from("ab。！.? \n\f，、;#”é中\U0001f9f6\u3000"), max_size=300)
 SOURCE = Source(document_id="urn:document:d", version="v", filename="f", file_type="text/plain")
@@ -110,21 +112,23 @@ def test_a_short_text_is_one_chunk_on_each_level() -> None:
         ("他说：“好。”她走了。", 7, ["他说：“好。”", "她走了。"]),
         ("First para.\n\nSecond para, longer.", 22, ["First para.", "Second para, longer."]),
         (
-            "Some words. More.\n# Head\n\nIts text here.",
+            "Some words here. More.\n# Head\n\nIts text here.",
             28,
-            ["Some words. More.", "# Head\n\nIts text here."],
+            ["Some words here. More.", "# Head\n\nIts text here."],
         ),
-        ("Pi is 3.14159 about", 14, ["Pi is", "3.14159 about"]),
-        ("a long, winded clause", 15, ["a long,", "winded clause"]),
+        ("Pi is 3.14159 about", 14, ["Pi is 3.14159", "about"]),
+        ("a long time, or so it is", 15, ["a long time,", "or so it is"]),
         (
             "They end. 2. Terms of it.\n1.12. More of it.",
             18,
             ["They end.", "2. Terms of it.", "1.12. More of it."],
         ),
-        ("Aa b. Cc dd ee ff gg hh.", 20, ["Aa b.", "Cc dd ee ff gg hh."]),  # sentences before equal lengths
+        ("Aa b. Cc dd ee ff gg hh.", 20, ["Aa b.", "Cc dd ee ff gg hh."]),  # sentences before full lengths
         ("One...... Two", 9, ["One......", "Two"]),
         ("abcdefgh", 3, ["abc", "def", "gh"]),
-        ("abcdefgh", 6, ["abcd", "efgh"]),
+        ("abcdefgh", 6, ["abcdef", "gh"]),
+        ("abcdefg", 6, ["abcd", "efg"]),  # a last one of less than a fifth is evened out
+        ("Aa bb. Cc dd. Ee ff. Gg.", 20, ["Aa bb. Cc dd.", "Ee ff. Gg."]),  # at a sentence
     ],
 )
 def test_where_it_cuts(text: str, size: int, expected: list[str]) -> None:
@@ -134,26 +138,58 @@ def test_where_it_cuts(text: str, size: int, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "size", "overlap", "expected"),
     [
-        ("Aa bb. Cc dd. Ee ff. Gg hh.", 22, 8, ["Aa bb. Cc dd.", "Cc dd. Ee ff. Gg hh."]),
-        ("Aa bb. Cc dd.\n\nEe ff. Gg hh.", 22, 8, ["Aa bb. Cc dd.", "Ee ff. Gg hh."]),  # across no paragraph
+        ("Aa bb. Cc dd. Ee ff. Gg hh.", 22, 8, ["Aa bb. Cc dd. Ee ff.", "Ee ff. Gg hh."]),
+        ("Aa bb. Cc dd.\n\nEe ff. Gg hh.", 18, 8, ["Aa bb. Cc dd.", "Ee ff. Gg hh."]),  # across no paragraph
         ("Aa bb cc. Dd ee ff.", 15, 5, ["Aa bb cc.", "Dd ee ff."]),  # no whole sentence fits
-        ("ab cd ef gh ij kl mn", 14, 4, ["ab cd ef", "ef gh ij", "ij kl mn"]),  # a part, where one was cut
-        ("abcdefghij", 6, 2, ["abcd", "cdefg", "fghij"]),
+        ("ab cd ef gh ij kl mn", 14, 4, ["ab cd ef gh ij", "ij kl mn"]),  # a part, where one was cut
+        ("abcdefghij", 6, 2, ["abcdef", "efghij"]),
     ],
 )
 def test_what_is_repeated(text: str, size: int, overlap: int, expected: list[str]) -> None:
     assert leaves(text, size, overlap) == expected
 
 
-def test_prose_makes_parents_with_children_that_can_be_merged_and_hardly_repeats_itself() -> None:
-    paragraph = "".join(f"Sentence {n} says something about the penguins of the south. " for n in range(9))
-    text = "\n\n".join([paragraph.strip()] * 60)
-    first, second, third = split(text, Chunking())
+PARAGRAPH = "".join(
+    f"Sentence {n} says something about the penguins of the south. " for n in range(9)
+).strip()
+PROSE = "\n\n".join([PARAGRAPH] * 60)
+
+
+def test_leaves_of_prose_are_full_and_hardly_repeat_anything() -> None:
+    _, second, third = split(PROSE, Chunking())
 
     assert (CHUNK_SIZES, CHUNK_OVERLAPS) == ((2400, 1600, 800), (400, 200, 100))
-    several = [sum(parent.children > 1 for parent in level) / len(level) for level in (first, second)]
-    assert min(several) >= 0.9
-    assert sum(chunk.end - chunk.start for chunk in third) <= 1.1 * len(text)
+    lengths = [chunk.end - chunk.start for chunk in third]
+    assert min(lengths[:-1]) >= 800 * 3 // 5
+    assert min(lengths) >= 800 // 5
+    assert sum(lengths) <= 1.1 * len(PROSE)
+    assert {chunk.children for chunk in second[:-1]} <= {2, 3}  # any of them can be merged
+
+
+def test_level_one_can_be_merged_where_it_has_room_for_two_of_level_two() -> None:
+    first, _, _ = split(PROSE, Chunking(sizes=(3200, 1600, 800)))
+    assert all(chunk.children == 2 for chunk in first[:-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "second", "first", "expected"),
+    [
+        ("aaaa. bbbb. cccc. dddd. eeee.", 17, 17, ([3, 2], [1, 1])),
+        (
+            "aaaa. bbbb. cccc. dddd.",
+            17,
+            23,
+            ([2, 2], [2]),
+        ),  # none is left alone: two and two, not three and one
+        ("aaaa. bbbb. cccc.", 11, 17, ([2, 1], [2])),  # two have none to spare
+        ("aaaa. bbbb. cccc.", 5, 17, ([1, 1, 1], [3])),
+    ],
+)
+def test_parents_are_consecutive_children_up_to_their_size(
+    text: str, second: int, first: int, expected: tuple[list[int], list[int]]
+) -> None:
+    above, middle, _ = split(text, Chunking(sizes=(first, second, 5), overlaps=(0, 0, 0)))
+    assert ([chunk.children for chunk in middle], [chunk.children for chunk in above]) == expected
 
 
 @pytest.mark.parametrize("text", ["x" * 10**6, "." * 10**6, " " * 10**6 + "x", "a\n \n" * 250_000])
@@ -178,6 +214,32 @@ def test_impossible_options_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=said):
         Chunking(sizes=sizes, overlaps=overlaps)
+
+
+@pytest.mark.parametrize(
+    ("variable", "written", "said"),
+    [
+        (
+            "CLEW_CHUNK_SIZES",
+            "[10, 20, 5]",
+            "CLEW_CHUNK_SIZES, CLEW_CHUNK_OVERLAPS: chunk sizes must not grow",
+        ),
+        ("CLEW_CHUNK_SIZES", "[300, 200, 150]", "got overlap 400, size 300"),  # with the default overlaps
+        (
+            "CLEW_CHUNK_OVERLAPS",
+            "[0, 0, 800]",
+            "CLEW_CHUNK_OVERLAPS: chunks of level 3 need 0 <= overlap < size",
+        ),
+        ("CLEW_CHUNK_SIZES", "[300, 200]", "chunk_sizes\n.*a JSON list of three whole numbers"),
+        ("CLEW_CHUNK_SIZES", '[300, 200, "x"]', "chunk_sizes\n.*a JSON list of three whole numbers"),
+        ("CLEW_CHUNK_OVERLAPS", "400,200,100", "chunk_overlaps\n.*a JSON list of three whole numbers"),
+    ],
+)
+def test_settings_refuse_them_at_the_start(variable: str, written: str, said: str) -> None:
+    field = variable.removeprefix("CLEW_").lower()
+    with pytest.raises(ValidationError, match=said):
+        Settings.model_validate({field: written})
+    assert Settings.model_validate({"chunk_sizes": "[900, 600, 500]"}).chunk_sizes == (900, 600, 500)
 
 
 def test_ids_depend_on_what_they_name_and_on_nothing_else() -> None:

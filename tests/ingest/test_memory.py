@@ -16,7 +16,7 @@ from tests.ingest.world import Killed, Shelf
 
 TEXT = "".join(
     f"Sentence {n} of a long report says that penguin {n} of colony {n % 97} was counted twice this year. "
-    for n in range(59_000)
+    for n in range(82_000)
 ).encode()
 
 

@@ -1,4 +1,4 @@
-"""Where a text is cut: at the strongest boundary near the place that makes the pieces about equal.
+"""Where a text is cut: into pieces as long as allowed, each ending at the strongest boundary near its limit.
 
 A boundary belongs to the piece before it, so a sentence keeps its full stop. Lengths are code points.
 """
@@ -44,9 +44,10 @@ class Span:
 
 
 def cut(text: str, span: Span, size: int) -> Iterator[Span]:
-    """``span`` in consecutive pieces of at most ``size``, about equally long, few and at strong boundaries.
+    """``span`` in consecutive pieces of at most ``size``, as long as strong boundaries let them be.
 
-    Every character of ``span`` that is not blank is in just one of them.
+    Every character of ``span`` that is not blank is in just one of them. What is left at the end is not shorter
+    than a fifth of ``size``, unless a boundary asks for it: the last two pieces are then about equally long.
     """
     start, end = trim(text, span.start, span.end)
     strength = span.strength
@@ -86,8 +87,8 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _boundary(text: str, start: int, end: int, size: int) -> tuple[int, int]:
     """Where to cut a first piece of at most ``size`` off, and how strong the boundary there is."""
-    count = -(-(end - start) // size)
-    target = start + -(-(end - start) // count)
+    rest = end - start
+    target = start + (size if rest > size + size // 5 else -(-rest // 2))
     near = (max(start + 1, target - size // 5), min(start + size, target + size // 5))
     anywhere = (start + 1 + size // 4, start + size)
     # A sentence is cut only where none ends for three quarters of the size, a word only where no word does.
@@ -101,7 +102,7 @@ def _boundary(text: str, start: int, end: int, size: int) -> tuple[int, int]:
         for strength in strengths:
             ends = _ends(text, strength, low, limit)
             if ends:
-                return min(ends, key=lambda at: abs(at - target)), strength
+                return min(ends, key=lambda at: abs(min(at, high) - target)), strength
     return target, NONE
 
 
