@@ -96,6 +96,7 @@ class Script:
     """Retrieval and models that answer at once; ``passes`` is what is found, ``GRADES`` what is thought of it."""
 
     name = prompt_version = "scripted"
+    echoes = False
 
     def __init__(self, passes: Sequence[tuple[Evidence, ...]]) -> None:
         self._passes, self._grades = iter(passes), iter(GRADES)

@@ -203,9 +203,9 @@ def _after(run: Run, fact: Fact) -> Run:  # noqa: PLR0911 - one return per kind 
             branches = {part: Branch(part=part, question=question) for part, question in asked.items()}
             return replace(run, mode=fact.mode, plan=fact, branches=branches)
         case EvidenceRetrieved():
-            return _with(run, fact.part, passes=(*_branch(run, fact.part).passes, fact), joined=None)
+            return _with(run, fact.part, passes=(*_branch(run, fact.part).passes, fact))
         case EvidenceGraded():
-            return _with(run, fact.part, grades=(*_branch(run, fact.part).grades, fact), joined=None)
+            return _with(run, fact.part, grades=(*_branch(run, fact.part).grades, fact))
         case QueryRewritten():
             return replace(run, rewrite_count=fact.rewrite_count)
         case PartsJoined():
@@ -234,9 +234,11 @@ def _branch(run: Run, part: int) -> Branch:
     return run.branches.get(part) or Branch(part=part, question=run.question)
 
 
-def _with(run: Run, part: int, *, joined: PartsJoined | None = None, **changes: object) -> Run:
-    branch = replace(_branch(run, part), **changes)  # type: ignore[arg-type] # fields of Branch
-    return replace(run, branches=run.branches | {part: branch}, joined=joined)
+def _with(run: Run, part: int, **changes: object) -> Run:
+    """``run`` with a branch that moved; what was joined before is so no more."""
+    # In place: nobody else has seen the dictionary of a run that is being read, and copies of runs cost time.
+    run.branches[part] = replace(_branch(run, part), **changes)  # type: ignore[arg-type] # fields of Branch
+    return run if run.joined is None else replace(run, joined=None)
 
 
 def resumption(run: Run, answer: str) -> tuple[PartQuestion, ...]:
