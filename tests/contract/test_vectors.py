@@ -18,7 +18,13 @@ import pytest
 from clew_schema.evidence import Evidence
 from clew_services.adapters.stores.vectors_memory import MemoryVectors
 from clew_services.adapters.stores.vectors_milvus import MilvusVectors
-from clew_services.errors import EmbedderMismatch, RetrievalFailed, UnknownCollection
+from clew_services.errors import (
+    AnalyzerMismatch,
+    BadRequest,
+    EmbedderMismatch,
+    RetrievalFailed,
+    UnknownCollection,
+)
 from clew_services.ports import CollectionInfo, Leaf, VectorStore
 
 DIMENSIONS = 8
@@ -58,8 +64,10 @@ def leaf(
     return Leaf(evidence=evidence, vector=vector)
 
 
-def info(name: str, *, embedder: str = "e", dimensions: int = DIMENSIONS) -> CollectionInfo:
-    return CollectionInfo(name=name, embedder=embedder, dimensions=dimensions)
+def info(
+    name: str, *, embedder: str = "e", dimensions: int = DIMENSIONS, analyzer: str = ""
+) -> CollectionInfo:
+    return CollectionInfo(name=name, embedder=embedder, dimensions=dimensions, analyzer=analyzer)
 
 
 @pytest.fixture(params=["memory", LITE, SERVER])
@@ -315,6 +323,47 @@ async def test_another_embedder_is_refused(store: VectorStore, name: str, other:
         await store.ensure(CollectionInfo(name=name, embedder=other.embedder, dimensions=other.dimensions))
 
 
+async def test_a_collection_keeps_the_analyzer_that_it_was_made_with(store: VectorStore) -> None:
+    offered = (await store.capabilities()).analyzers
+    assert {"standard", "jieba"} <= set(offered)
+    for analyzer in offered:
+        name = f"test {uuid.uuid4()}"
+        await store.ensure(info(name, analyzer=analyzer))
+        await store.ensure(info(name, analyzer=analyzer))
+        await store.ensure(info(name))
+        await store.ensure(info(name, analyzer="auto"))
+        for other in {"standard", "jieba", "english", "chinese"} - {analyzer}:
+            with pytest.raises(AnalyzerMismatch, match=rf"{name}.* {analyzer}, not {other}"):
+                await store.ensure(info(name, analyzer=other))
+        await store.drop(name)
+
+
+async def test_a_collection_that_asks_for_no_analyzer_has_one(store: VectorStore, name: str) -> None:
+    refused = 0
+    for analyzer in ("standard", "jieba"):
+        try:
+            await store.ensure(info(name, analyzer=analyzer))
+        except AnalyzerMismatch:
+            refused += 1
+    assert refused == 1
+
+
+async def test_an_analyzer_that_the_store_does_not_have_makes_no_collection(store: VectorStore) -> None:
+    with pytest.raises(BadRequest, match=r"'nonsense'.*it offers .*jieba, standard"):
+        await store.ensure(info("refused", analyzer="nonsense"))
+    with pytest.raises(UnknownCollection):
+        await store.count("refused")
+
+
+@pytest.mark.parametrize("kind", ["memory", LITE], indirect=True)
+@pytest.mark.parametrize("analyzer", ["english", "chinese"])
+async def test_what_only_a_server_splits_with_is_refused_in_one_process(
+    store: VectorStore, analyzer: str
+) -> None:
+    with pytest.raises(BadRequest, match=rf"'{analyzer}'.*it offers jieba, standard, or auto"):
+        await store.ensure(info("refused", analyzer=analyzer))
+
+
 async def test_a_collection_that_nobody_made_is_unknown(store: VectorStore) -> None:
     with pytest.raises(UnknownCollection, match="nobody's"):
         await store.search("nobody's", vector=axis(0), text="", limit=1)
@@ -358,12 +407,14 @@ async def test_a_restart_keeps_everything(where: str, tmp_path: Path) -> None:
     uri = str(tmp_path / "v.db") if where == LITE else milvus_uri()
     name = f"test {uuid.uuid4()}"
     first = MilvusVectors(uri)
-    await first.ensure(info(name))
+    await first.ensure(info(name, analyzer="standard"))
     await first.upsert(name, [leaf(f"c{n}", f"word{n}", vector=axis(n)) for n in range(DIMENSIONS)])
     await first.delete(name, "nobody")
     await first.close()
     second = MilvusVectors(uri)
     assert await second.count(name) == DIMENSIONS
+    with pytest.raises(AnalyzerMismatch):
+        await second.ensure(info(name, analyzer="jieba"))
     found = await second.search(name, vector=axis(3), text="word3", limit=1)
     assert ids(found.dense) == ["c3"]
     assert found.bm25 is None or ids(found.bm25) == ["c3"]
