@@ -27,7 +27,6 @@ from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.core.stopwords import STOP_WORDS
 from clew_services.errors import EmbedderMismatch, RetrievalFailed, StoreIncompatible, UnknownCollection
 from clew_services.ports import Capabilities, CollectionInfo, Leaf
-from tests.servers.milvus_lite import LiteServer
 
 INFO = CollectionInfo(name="my docs", embedder="e", dimensions=2)
 PHYSICAL = collection_name("my docs")
@@ -254,24 +253,3 @@ async def test_a_path_that_cannot_be_opened_says_which(tmp_path: Path) -> None:
     with pytest.raises(RetrievalFailed, match=r"cannot open .*v\.db"):
         await store.capabilities()
     await store.close()
-
-
-# --- milvus-lite as a server ----------------------------------------------------------------------
-
-
-@pytest.mark.slow
-async def test_two_stores_share_a_milvus_lite_server(tmp_path: Path) -> None:
-    with LiteServer(tmp_path / "d") as server:
-        await sharing(MilvusVectors(server.uri), MilvusVectors(server.uri))
-
-
-async def sharing(one: MilvusVectors, two: MilvusVectors) -> None:
-    assert (await one.capabilities()).bm25, "milvus-lite is milvus-lite, wherever it runs"
-    await one.ensure(INFO)
-    await one.upsert("my docs", leaves(5))
-    await one.flush("my docs")
-    found = await two.search("my docs", vector=[1.0, 0.0], text="w3", limit=5)
-    assert [e.chunk_id for e in found.bm25 or ()] == ["c3"]
-    await one.close()
-    assert await two.count("my docs") == 5
-    await two.close()

@@ -6,12 +6,14 @@ import asyncio
 import base64
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from clew_schema.documents import AnalyzerName, DocumentLoad
 from clew_services.adapters.models.embedder_hashing import HashingEmbedder
 from clew_services.adapters.stores.vectors_milvus import MilvusVectors
+from clew_services.cli.ingest import Analyzer
 from clew_services.errors import AnalyzerMismatch, BadRequest, NoText
 from clew_services.handlers.ingest import LoadDocument
 from clew_services.ingest import Document, Ingester
@@ -20,6 +22,10 @@ from tests.ingest.world import FIRST, SECOND, Store, World
 
 RUSSIAN = "Жил-был серенький козлик. ".encode()
 CHINESE = "线团是忒修斯走出迷宫时用的东西。".encode()
+
+
+def test_the_command_line_offers_what_a_message_may_ask_for() -> None:
+    assert tuple(Analyzer) == get_args(AnalyzerName)
 
 
 async def analyzer_of(world: World, collection: str = "c") -> str:
