@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any
 import pytest
 from pymilvus import MilvusClient
 
+from clew_schema.documents import DocumentLoad
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_services.adapters.stores.milvus_schema import collection_name
 from clew_services.adapters.stores.vectors_milvus import MilvusVectors
 from clew_services.ports import Outgoing
 from tests.flow.house import CLEW, House
+from tests.servers import Milvus
 from tests.servers.milvus_lite import LiteServer
 
 pytestmark = pytest.mark.slow
@@ -145,3 +148,23 @@ async def test_a_collection_that_somebody_unloads_is_loaded_and_one_that_is_drop
         assert "ingest the documents again" in later.error.message
         assert (await house.load("clew.md", CLEW)).state == "ready"
         assert (await ask(house)).outcome == "answer"
+
+
+@pytest.mark.servers
+async def test_a_real_milvus_killed_in_the_middle_of_a_question_is_waited_for(tmp_path: Path) -> None:
+    with Milvus() as server:
+        vectors = MilvusVectors(server.uri, timeout=10)
+        async with House(tmp_path, vectors=vectors, max_attempts=10) as house:
+            document = DocumentLoad(name="clew.md", content=b64encode(CLEW.encode()).decode())
+            last = [heard.body async for heard in house.client.load(document, timeout=60)][-1]
+            assert last.state == "ready"
+            server.kill()
+            asked = asyncio.create_task(
+                house.client.answer(DocumentRagQuery(query="What is a clew?"), timeout=90)
+            )
+            await until(lambda: len(retries(house)) > 0)
+            await asyncio.to_thread(server.start)
+            answer = await asked
+            assert (answer.error, answer.outcome) == (None, "answer")
+            assert not house.published("dead-letter")
+        await vectors.close()
