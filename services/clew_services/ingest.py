@@ -15,11 +15,12 @@ from clew_schema.documents import DocumentState, DocumentStatus
 from clew_schema.errors import Error
 from clew_schema.limits import DEFAULT_COLLECTION
 from clew_services.adapters.formats.extract import Limits, extract
+from clew_services.collections import Collections
 from clew_services.core import analyzers, chunking
 from clew_services.core.chunking import Chunking, Source
 from clew_services.deletion import delete, named, retire
-from clew_services.errors import DocumentUnreadable, EmbedderMismatch, RetrievalFailed, StoreFailed
-from clew_services.ports import CollectionInfo, DocumentInfo, Leaf, Parent
+from clew_services.errors import DocumentUnreadable, RetrievalFailed, StoreFailed
+from clew_services.ports import DocumentInfo, Leaf, Parent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -85,20 +86,21 @@ class Ingester:
         A new collection gets the ``analyzer`` that is asked for (core.analyzers); of one that exists it must be that.
         """
         collection = collection or DEFAULT_COLLECTION
-        known = await self._known(collection, analyzer)
-        job = _Job(self, known or self._wanted(collection), document, progress)
+        collections = Collections(self.catalog, self.vectors, self.embedder, self.analyzer)
+        known = await collections.known(collection, analyzer)
+        job = _Job(self, collection, document, progress)
         await job.tell("received")
         try:
             extracted = await asyncio.to_thread(
                 extract, document.name, document.data, media_type=document.media_type, limits=self.limits
             )
         except DocumentUnreadable as error:
-            if known is None:
-                await self._make(collection, analyzer, "")
+            if not known:
+                await collections.make(collection, analyzer, "")
             await job.failed(error)
             raise
-        if known is None:
-            await self._make(collection, analyzer, extracted.text)
+        if not known:
+            await collections.make(collection, analyzer, extracted.text)
         version = chunking.version_of(extracted.text, self.chunking, self.embedder.name)
         levels = await asyncio.to_thread(chunking.split, extracted.text, self.chunking, extracted.pages)
         current = await self.catalog.document(collection, job.document_id)
@@ -120,53 +122,19 @@ class Ingester:
         """
         return await delete(self.catalog, self.vectors, collection or DEFAULT_COLLECTION, document_id)
 
-    def _wanted(self, name: str, analyzer: str = "") -> CollectionInfo:
-        """The collection as this service would make it."""
-        return CollectionInfo(
-            name=name,
-            embedder=self.embedder.name,
-            dimensions=self.embedder.dimensions,
-            analyzer=analyzer,
-        )
-
-    async def _known(self, name: str, analyzer: str) -> CollectionInfo | None:
-        """The collection, if it exists: checked against what is asked for, and loaded."""
-        info = await self.catalog.collection(name)
-        if info is not None:
-            await self._ensure(info, analyzer)
-        return info
-
-    async def _make(self, name: str, analyzer: str, text: str) -> None:
-        """Make the collection for a first document of ``text``, unless somebody was first; then it is theirs."""
-        store = await self.vectors.capabilities()
-        chosen = analyzers.choose(analyzer or self.analyzer, text, store.analyzers, store.server)
-        await self._ensure(await self.catalog.create_collection(self._wanted(name, chosen)), analyzer)
-
-    async def _ensure(self, info: CollectionInfo, analyzer: str) -> None:
-        wanted = self._wanted(info.name)
-        if (info.embedder, info.dimensions) != (wanted.embedder, wanted.dimensions):
-            raise EmbedderMismatch(
-                f"collection {info.name!r} was made with {info.embedder} ({info.dimensions} dimensions), this service "
-                f"embeds with {wanted.embedder} ({wanted.dimensions}): use the same embedder, or another collection"
-            )
-        analyzers.check(info.name, info.analyzer, analyzer)
-        # Of a collection of an earlier Clew the catalog knows no analyzer, and the store does.
-        asked = analyzer if analyzer != analyzers.AUTO else ""
-        await self.vectors.ensure(replace(info, analyzer=info.analyzer or asked))
-
 
 @dataclass(frozen=True, slots=True)
 class _Job:
     """One document on its way into one collection."""
 
     to: Ingester
-    collection: CollectionInfo
+    collection: str
     document: Document
     progress: Callable[[DocumentStatus], Awaitable[None]]
 
     @property
     def document_id(self) -> str:
-        return self.document.document_id or chunking.document_id(self.collection.name, self.document.name)
+        return self.document.document_id or chunking.document_id(self.collection, self.document.name)
 
     async def build(self, extracted: Extracted, version: str, levels: Levels) -> DocumentInfo:
         """Build, verify, switch, retire."""
@@ -184,7 +152,7 @@ class _Job:
         for batch, done in _batches(levels[-1], BATCH):
             await self._write_leaves(building, _evidence(building, extracted.text, batch, above))
             await self.tell("embedding", building, done=done)
-        await self.to.vectors.flush(self.collection.name)
+        await self.to.vectors.flush(self.collection)
         await self._verify(building, levels)
         ready = replace(building, state="ready", ingested_at=self.to.clock.now())
         await self.to.catalog.put_document(ready)
@@ -196,7 +164,7 @@ class _Job:
 
     async def retire(self) -> None:
         """Delete the chunks of this document's former versions, those that an earlier run left behind included."""
-        await retire(self.to.catalog, self.to.vectors, self.collection.name, self.document_id)
+        await retire(self.to.catalog, self.to.vectors, self.collection, self.document_id)
 
     async def failed(self, error: DocumentUnreadable) -> None:
         """Note the failure beside whatever is ready. The same bytes fail once, however often they come."""
@@ -211,7 +179,7 @@ class _Job:
         return leaves == len(levels[2]) and parents == len(levels[0]) + len(levels[1])
 
     async def _count(self, info: DocumentInfo) -> tuple[int, int]:
-        which = self.collection.name, info.document_id, info.version
+        which = self.collection, info.document_id, info.version
         return await self.to.vectors.count(*which), await self.to.catalog.count_parents(*which)
 
     async def tell(
@@ -226,7 +194,7 @@ class _Job:
         await self.progress(
             DocumentStatus(
                 document_id=self.document_id,
-                collection=self.collection.name,
+                collection=self.collection,
                 name=self.document.name,
                 version=info.version if info else "",
                 state=state,
@@ -244,18 +212,18 @@ class _Job:
         for batch, _ in _batches(chunks, PARENTS_BATCH):
             made = _evidence(info, text, batch, above)
             parents = [Parent(evidence=e, children=c.children) for e, c in zip(made, batch, strict=True)]
-            await self.to.catalog.put_parents(self.collection.name, parents)
+            await self.to.catalog.put_parents(self.collection, parents)
             written += (evidence.chunk_id for evidence in made)
         return written
 
     async def _write_leaves(self, info: DocumentInfo, made: Sequence[Evidence]) -> None:
         hashes = [evidence.content_hash for evidence in made]
         await self.to.catalog.use_vectors(
-            self.collection.name, info.document_id, info.version, self.to.embedder.name, hashes
+            self.collection, info.document_id, info.version, self.to.embedder.name, hashes
         )
         vectors = await self.to.embedder.passages([evidence.text for evidence in made])
         leaves = [Leaf(evidence=e, vector=vector) for e, vector in zip(made, vectors, strict=True)]
-        await self.to.vectors.upsert(self.collection.name, leaves)
+        await self.to.vectors.upsert(self.collection, leaves)
 
     async def _verify(self, info: DocumentInfo, levels: Levels) -> None:
         leaves, parents = await self._count(info)
@@ -274,7 +242,7 @@ class _Job:
         """The version as it begins."""
         return DocumentInfo(
             document_id=self.document_id,
-            collection=self.collection.name,
+            collection=self.collection,
             name=self.document.name,
             version=version,
             media_type="",
