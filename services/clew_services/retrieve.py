@@ -161,9 +161,12 @@ class EvidenceRetriever:
         each = plan.pool.candidate_k * (2 if plan.mode == "strict" else 1)
         try:
             return await self.vectors.search(collection, vector=vector, text=search.sparse, limit=each)
-        except UnknownCollection:
+        except UnknownCollection as error:
+            # The catalog knows it, so somebody took it away from the store: a fault there, and no news of the caller's.
             self._known.pop(collection, None)
-            raise
+            raise RetrievalFailed(
+                f"the vector store holds nothing for collection {collection!r}, which the catalog knows: ingest again"
+            ) from error
 
     async def _serving(self, collection: str, hits: Hits) -> Mapping[str, str]:
         """The ready version of each document that was hit: leaves of others may be in the store.

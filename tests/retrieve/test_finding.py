@@ -226,7 +226,7 @@ async def test_a_collection_that_was_dropped_under_us_is_found_again_once_it_is_
     retriever = world.retriever()
     await retriever.retrieve("myths", Search.of("minotaur"))
     await world.vectors.drop("myths")
-    with pytest.raises(UnknownCollection):
+    with pytest.raises(RetrievalFailed, match="ingest again"):
         await retriever.retrieve("myths", Search.of("minotaur"))
     await world.hold("myths", "animals", ANIMALS)
     assert (await retriever.retrieve("myths", Search.of("minotaur"))).evidence
