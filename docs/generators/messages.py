@@ -108,5 +108,5 @@ def type_text(hint: Any, field: FieldInfo | None = None) -> str:  # noqa: PLR091
     if inspect.isclass(hint) and issubclass(hint, Message):
         return f"[`{hint.__name__}`](#{hint.__name__.lower()})"
     limits = [str(bound) for bound in (field.metadata if field else [])]
-    text = {str: "string", int: "integer", float: "number", bool: "boolean"}[hint]
+    text = {str: "string", int: "integer", float: "number", bool: "boolean", Any: "any JSON"}[hint]
     return text + (f" ({', '.join(limits)})" if limits and hint is float else "")
