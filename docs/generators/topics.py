@@ -25,6 +25,9 @@ OUTSIDE = {
 }
 """Publishers that no handler's code names."""
 
+SHARED = {"answering": "document-rag", "pausing": "document-rag"}
+"""Modules of handlers that are parts of a service of another name."""
+
 READERS_OUTSIDE = {
     "agent-response": "callers",
     "document-rag-response": "callers",
@@ -113,7 +116,7 @@ def sent() -> dict[str, set[str]]:
                 and node.func.id in {"Send", "tell"}
                 and isinstance(node.args[0], ast.Attribute)
             ):
-                service = path.stem.replace("_", "-")
+                service = SHARED.get(path.stem, path.stem.replace("_", "-"))
                 found.setdefault(service, set()).add(by_constant[node.args[0].attr])
     return found
 

@@ -96,7 +96,7 @@ async def test_explainability_is_heard_and_answers_sparql(broker: str) -> None:
     assert sum(line.startswith("step: ") for line in told) == 3
     chunks = [line for line in told if line.startswith(f"question: {QUESTION} chunk: urn:chunk:")]
     assert chunks
-    assert "grade: strong route: answer rule: R04-supported-answer" in told
+    assert "grade: strong route: answer rule: I01-supported-answer" in told
 
 
 async def test_a_tool_of_our_own_is_used_by_the_agent() -> None:

@@ -64,7 +64,7 @@ def test_every_command_of_the_tutorial_does_what_it_says(terminal: Path) -> None
 
     answer = typed(ask, terminal)
     assert re.search(r"\[\d\] apache-2\.0\.txt", answer)
-    assert "rule R04-supported-answer" in answer, "-x prints the trace"
+    assert "rule I01-supported-answer" in answer, "-x prints the trace"
 
     assert "hold no reliable information" in typed(ask_nothing, terminal)
 
@@ -79,6 +79,6 @@ def test_every_command_of_the_tutorial_does_what_it_says(terminal: Path) -> None
     assert show is not None
     tree = typed(show[1].replace("ID", rows[1]["session_uri"]), terminal)
     assert "apache-2.0.txt" in tree
-    assert "rule R04-supported-answer" in tree
+    assert "rule I01-supported-answer" in tree
 
     assert "must also be made available in Source Code Form" in typed(agent, terminal)
