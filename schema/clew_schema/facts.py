@@ -87,8 +87,9 @@ class EvidenceGraded(Stamp):
 
     ``grade`` is the grader's own, its suggested route included; ``route`` is the decision. ``asks`` is what a
     person would be asked. ``kept_pass`` is the pass whose evidence goes on, when that is not this one: an
-    earlier pass said more (0: this one; it replaces ``considered`` of an earlier draft). ``omitted`` pieces of evidence did not fit into the grader's budget, ``truncated`` ones
-    were cut. ``failure`` is the type of the error that kept a part from being graded (``""``: it was).
+    earlier pass said more (0: this one). ``omitted`` pieces of evidence did not fit into the grader's
+    budget, ``truncated`` ones were cut. ``failure`` is the type of the error that kept a part from being
+    graded (``""``: it was).
     """
 
     kind: Literal["evidence_graded"] = "evidence_graded"
