@@ -17,7 +17,10 @@ async def main(url: str, collection: str, name: str, data: bytes) -> None:
             content = b64encode(data).decode()
             document = DocumentLoad(collection=collection, name=name, content=content)
             async for heard in client.load(document):
-                print(heard.body.state, f"{heard.body.chunks_done}/{heard.body.chunks}")
+                status = heard.body
+                print(status.state, f"{status.chunks_done}/{status.chunks}")
+                if status.error:
+                    sys.exit(f"{status.error.type}: {status.error.message}")
     finally:
         await bus.close()
 

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from base64 import b64decode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ import pytest
 import pytest_asyncio
 
 from clew_schema import DocumentLoad
+from clew_schema.evidence import Evidence, Grade
+from clew_services.adapters.models.extractive import ExtractiveGrader
 from clew_services.adapters.stores.ledger_memory import MemoryLedger
 from clew_services.adapters.stores.trace_memory import MemoryTraceStore
 from clew_services.adapters.stores.vectors_memory import MemoryVectors
@@ -24,22 +26,49 @@ from clew_services.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
+WARRANTY = "How long is the warranty?"
 APACHE = ROOT / "docs" / "data" / "corpus" / "apache-2.0.txt"
 QUESTION = "Does the Apache License grant a patent license?"
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 
-async def run(name: str, *arguments: str) -> str:
+class Asks:
+    """The embedded grader, but for one question, which leaves something open."""
+
+    name = "asks"
+    prompt_version = ""
+
+    def __init__(self) -> None:
+        self._usual = ExtractiveGrader("hashing")
+
+    async def grade(self, question: str, evidence: Sequence[Evidence]) -> Grade:
+        """A choice for the bare question; once it says which model, an answer."""
+        if WARRANTY not in question:
+            return await self._usual.grade(question, evidence)
+        if question != WARRANTY:
+            return Grade(relevance="strong", answerability="sufficient", route="answer")
+        return Grade(
+            relevance="weak",
+            answerability="partial",
+            ambiguity="multiple_candidates",
+            route="scope_select",
+            hitl_prompt="Which product do you mean?",
+            hitl_options=("Model A", "Model B"),
+        )
+
+
+async def run(name: str, *arguments: str, typed: str = "") -> str:
     """What the example printed; it ends with 0."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(EXAMPLES / name),
         *arguments,
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await asyncio.wait_for(process.communicate(), 60)
+    out, err = await asyncio.wait_for(process.communicate(typed.encode()), 60)
     assert process.returncode == 0, f"{name} ended with {process.returncode}: {err.decode()[-2000:]}"
     return out.decode()
 
@@ -53,6 +82,7 @@ async def broker(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]
         "ledger": MemoryLedger(),
         "vectors": MemoryVectors(),
         "traces": MemoryTraceStore(),
+        "grader": Asks(),
     }
     async with Application(settings, **stores) as application:
         assert application.parts is not None
@@ -83,6 +113,19 @@ async def test_a_caller_with_pulsar_client_alone_streams_on_its_own_topic(broker
 async def test_an_error_reaches_a_caller_with_pulsar_client_alone(broker: str) -> None:
     with pytest.raises(AssertionError, match="unknown-collection: there is no collection 'nowhere'"):
         await run("pulsar_client_alone.py", broker, "nowhere", QUESTION)
+
+
+async def test_a_caller_with_pulsar_client_alone_answers_what_is_asked_back(broker: str) -> None:
+    told = (await run("answer_a_ticket.py", broker, "docs", WARRANTY, typed="Model B\n")).splitlines()
+    assert told[:3] == ["needs_scope_selection - Which product do you mean?", " * Model A", " * Model B"]
+    assert told[3].startswith("answer - ")
+
+
+async def test_a_load_that_fails_says_why(broker: str, tmp_path: Path) -> None:
+    old = tmp_path / "old.doc"
+    old.write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(1024))
+    with pytest.raises(AssertionError, match=r"load_a_document\.py ended with 1: document-unreadable: .*doc"):
+        await run("load_a_document.py", broker, "docs", str(old))
 
 
 async def test_clews_own_client_streams_the_same(broker: str) -> None:

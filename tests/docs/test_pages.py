@@ -13,7 +13,8 @@ import typer.main
 
 from clew_services.adapters.formats.extract import extract
 from clew_services.cli.main import app
-from clew_services.core.routing import STRICT
+from clew_services.core import complexity
+from clew_services.core.routing import IMPROVED, STRICT
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "docs" / "data" / "corpus"
@@ -148,10 +149,32 @@ def test_the_table_of_rules_is_the_table_that_decides() -> None:
     page = (ROOT / "docs" / "explanation" / "evidence-and-grading.md").read_text()
     told = re.findall(r"^\| (R\d\d-[\w-]+) \| .* \| (\w+) \|$", page, re.MULTILINE)
     assert told == [(rule.id, rule.route) for rule in STRICT]
+    added = re.findall(r"^\| (I\d\d-[\w-]+) \| .* \| (\w+)[^|]* \|$", page, re.MULTILINE)
+    assert added == [(rule.id, rule.route) for rule in IMPROVED if rule not in STRICT]
+
+
+def test_the_page_knows_every_rule_that_a_trace_may_name() -> None:
+    page = (ROOT / "docs" / "explanation" / "evidence-and-grading.md").read_text()
+    told = set(re.findall(r"\b([RIPFSW]\d\d)\b", page))
+    for kind, last in re.findall(r"\b([FPS])01 to [FPS](\d\d)\b", page):
+        told |= {f"{kind}{number:02}" for number in range(1, int(last) + 1)}
+    code = ROOT / "services" / "clew_services"
+    texts = [path.read_text() for path in [*code.glob("core/*.py"), *code.glob("handlers/*.py")]]
+    known = {rule for text in texts for rule in re.findall(r"\"([RIPFSW]\d\d)-[a-z-]+\"", text)}
+    assert len(known) > 30
+    assert {rule.id[:3] for rule in complexity.STRICT} <= known
+    assert told == known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_no_page_is_empty(page: Path) -> None:
+    assert len(page.read_text().split()) > 50
 
 
 def test_tests_that_pages_name_exist() -> None:
-    sources = {path.name: path.read_text() for path in (ROOT / "tests").rglob("test_*.py")}
+    sources: dict[str, str] = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):  # two folders may have files of one name
+        sources[path.name] = sources.get(path.name, "") + path.read_text()
     named = {
         found for page in PAGES for found in re.findall(r"`(test_\w+\.py)::(test_\w+)`", page.read_text())
     }
