@@ -16,6 +16,8 @@ RetrievalStatus = Literal[
 RetrievalMode = Literal["hybrid", "dense_fallback", "failed"]
 ScoreKind = Literal["rrf", "zscore", "cosine", "rerank", ""]
 Verdict = Literal["supported", "unsupported", "misattributed"]
+ClaimVerdict = Literal["supported", "unsupported", "misattributed", "uncited", "unchecked"]
+RejectionReason = Literal["below-threshold", "beyond-limit", "merged-into-parent", "duplicate"]
 
 
 class Evidence(Message):
@@ -114,8 +116,37 @@ class Retrieval(Message):
     rerank_query: str = ""
 
 
+class Rejected(Message):
+    """A chunk that a retrieval found and did not return. Ranks and scores as in Evidence.
+
+    ``into`` is the parent that took its place, where the reason is ``merged-into-parent``.
+    """
+
+    chunk_id: str
+    reason: RejectionReason
+    document_id: str = ""
+    page: int = 0
+    rank: int = 0
+    dense_score: float | None = None
+    bm25_score: float | None = None
+    fused_score: float | None = None
+    rerank_score: float | None = None
+    into: str = ""
+
+
+class ChunkGrade(Message):
+    """What a grader thinks of one chunk: the ``place``-th of the evidence, from 1. ``reason`` is for people."""
+
+    place: int
+    relevance: Relevance
+    reason: str = ""
+
+
 class Grade(Message):
-    """What a grader thinks of the evidence for a question. ``route`` is its suggestion, not the decision."""
+    """What a grader thinks of the evidence for a question. ``route`` is its suggestion, not the decision.
+
+    ``chunks`` is what it thinks of single chunks, as far as it says.
+    """
 
     relevance: Relevance
     answerability: Answerability
@@ -126,6 +157,7 @@ class Grade(Message):
     hitl_prompt: str = ""
     hitl_options: Items[str] = ()
     reason: str = ""
+    chunks: Items[ChunkGrade] = ()
 
 
 class Citation(Message):
@@ -143,6 +175,22 @@ class Citation(Message):
     start: int = 0
     end: int = 0
     quote: str = ""
+
+
+class Claim(Message):
+    """A sentence of the answer that states something: ``answer[start:end]``, the ``number``-th from 1.
+
+    ``citations`` are the ``[n]`` in it. It is ``supported`` when one of them supports it, ``misattributed`` when none
+    does but other evidence would, ``uncited`` without any, and ``unchecked`` where nothing was measured. ``id`` is its
+    name in the trace, the same whether the answer was streamed or not (``""`` in facts: the trace names it).
+    """
+
+    number: int
+    start: int
+    end: int
+    verdict: ClaimVerdict
+    citations: Items[int] = ()
+    id: str = ""
 
 
 class CitationCheck(Message):

@@ -8,18 +8,73 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clew_schema.agent_facts import (
+    Concluded,
+    FindingReceived,
+    PatternChosen,
+    PlanMade,
+    PlanStepDone,
+    QuestionDecomposed,
+    TerminationReason,
+    ToolChosen,
+    ToolObserved,
+)
 from clew_schema.base import Items, Message
 from clew_schema.evidence import (
     Answerability,
     Citation,
     CitationCheck,
+    Claim,
     Evidence,
     Grade,
+    Rejected,
     Relevance,
     Retrieval,
     RetrievalStatus,
     Route,
 )
+from clew_schema.graph_facts import EdgesRetrieved, EdgesSelected, QuestionGrounded, SelectedEdge
+from clew_schema.pause_facts import PartQuestion, RunPaused, RunResumed, TicketCancelled
+from clew_schema.stamp import Stamp
+
+__all__ = [
+    "AnswerWritten",
+    "BudgetExhausted",
+    "Complexity",
+    "Concluded",
+    "EdgesRetrieved",
+    "EdgesSelected",
+    "EvidenceGraded",
+    "EvidenceRetrieved",
+    "Fact",
+    "FindingReceived",
+    "Gap",
+    "Mechanism",
+    "Mode",
+    "Origin",
+    "Outcome",
+    "PartQuestion",
+    "PartsJoined",
+    "PatternChosen",
+    "PlanMade",
+    "PlanStepDone",
+    "QueryRewritten",
+    "QuestionAsked",
+    "QuestionDecomposed",
+    "QuestionGrounded",
+    "QuestionPlanned",
+    "RewriteMethod",
+    "RunFailed",
+    "RunPaused",
+    "RunResumed",
+    "SelectedEdge",
+    "Stage",
+    "Stamp",
+    "TerminationReason",
+    "TicketCancelled",
+    "ToolChosen",
+    "ToolObserved",
+]
 
 Mechanism = Literal["document-rag", "graph-rag", "agent"]
 Mode = Literal["strict", "improved"]
@@ -29,24 +84,20 @@ Stage = Literal["initial", "rewritten", "hitl_targeted_retrieval"]
 Outcome = Literal[
     "answer", "partial", "no_knowledge", "needs_clarification", "needs_scope_selection", "cancelled"
 ]
-TerminationReason = Literal["final-answer", "max-iterations", "error"]
-
-
-class Stamp(Message):
-    """When and by which step a fact was established. Times are UTC, ISO 8601, as the trace prints them."""
-
-    step: str = ""
-    started_at: str = ""
-    ended_at: str = ""
 
 
 class QuestionAsked(Stamp):
-    """The run began."""
+    """The run began. ``person`` is who asked, as the request names them; ``traceparent`` as its properties have it.
+
+    ``parent_uri`` is the step of another run that asked.
+    """
 
     kind: Literal["question_asked"] = "question_asked"
     mechanism: Mechanism
     query: str
     parent_uri: str = ""
+    person: str = ""
+    traceparent: str = ""
 
 
 class QuestionPlanned(Stamp):
@@ -70,7 +121,8 @@ class QuestionPlanned(Stamp):
 class EvidenceRetrieved(Stamp):
     """One retrieval returned ``evidence``, best first. ``part`` 0 is the whole question.
 
-    ``query`` is what was searched for. Passes of a part are numbered from 1, across pauses too.
+    ``query`` is what was searched for. Passes of a part are numbered from 1, across pauses too. ``rejected`` is what
+    was found and left out, and why.
     """
 
     kind: Literal["evidence_retrieved"] = "evidence_retrieved"
@@ -79,6 +131,7 @@ class EvidenceRetrieved(Stamp):
     stage: Stage = "initial"
     query: str
     evidence: Items[Evidence] = ()
+    rejected: Items[Rejected] = ()
     retrieval: Retrieval = Retrieval()
 
 
@@ -170,59 +223,19 @@ class BudgetExhausted(Stamp):
     resolved_by: str
 
 
-class PartQuestion(Message):
-    """A part's number (0: the whole question) and the question that is asked for it."""
-
-    part: int = 0
-    question: str
-
-
-class RunPaused(Stamp):
-    """The run waits for a person, who answers by naming ``ticket``. ``round`` counts from 1.
-
-    ``questions`` are those that wait: of the whole, or of each part that does.
-    """
-
-    kind: Literal["run_paused"] = "run_paused"
-    ticket: str
-    round: int = 1
-    route: Route
-    status: RetrievalStatus
-    prompt: str
-    options: Items[str] = ()
-    questions: Items[PartQuestion] = ()
-    expires_at: str = ""
-
-
-class RunResumed(Stamp):
-    """A person answered ``ticket``, verbatim in ``answer``; ``questions`` are what that made of those that waited."""
-
-    kind: Literal["run_resumed"] = "run_resumed"
-    ticket: str
-    answer: str
-    from_route: Route
-    from_status: RetrievalStatus
-    questions: Items[PartQuestion] = ()
-
-
-class TicketCancelled(Stamp):
-    """A person withdrew the question that ``ticket`` waits for."""
-
-    kind: Literal["ticket_cancelled"] = "ticket_cancelled"
-    ticket: str
-
-
 class AnswerWritten(Stamp):
     """The run ended with this text, or with the statement that nothing reliable is known.
 
-    ``checks`` holds a verdict for each citation of each sentence, ``coverage`` the share of sentences that a
-    citation supports (null: nothing was checked). ``gaps`` were told to the writer, to be disclosed.
+    ``claims`` are the sentences that state something, ``checks`` holds a verdict for each citation of each of them,
+    ``coverage`` is the share of claims that a citation supports (null: nothing was checked). ``gaps`` were told to
+    the writer, to be disclosed.
     """
 
     kind: Literal["answer_written"] = "answer_written"
     outcome: Outcome
     text: str
     citations: Items[Citation] = ()
+    claims: Items[Claim] = ()
     checks: Items[CitationCheck] = ()
     coverage: float | None = None
     gaps: Items[str] = ()
@@ -235,46 +248,15 @@ class AnswerWritten(Stamp):
     out_token: int | None = None
 
 
-class ToolChosen(Stamp):
-    """The agent thought, and chose to act. ``number`` counts iterations from 1."""
-
-    kind: Literal["tool_chosen"] = "tool_chosen"
-    number: int
-    thought: str
-    action: str
-    arguments: dict[str, str] = {}
-    in_token: int | None = None
-    out_token: int | None = None
-    model: str | None = None
-
-
-class ToolObserved(Stamp):
-    """What the tool of iteration ``number`` said; ``trace_uri`` is the tool's own trace, if it has one."""
-
-    kind: Literal["tool_observed"] = "tool_observed"
-    number: int
-    observation: str
-    failed: bool = False
-    trace_uri: str = ""
-
-
-class Concluded(Stamp):
-    """The agent ended. ``after`` is the number of iterations before the conclusion."""
-
-    kind: Literal["concluded"] = "concluded"
-    answer: str
-    after: int
-    reason: TerminationReason = "final-answer"
-    thought: str = ""
-
-
 class RunFailed(Stamp):
-    """The run ended without an answer."""
+    """The run ended without an answer. ``letter`` is the dead letter that keeps its message (``""``: none was kept)."""
 
     kind: Literal["run_failed"] = "run_failed"
     mechanism: Mechanism
     error_type: str
     message: str
+    letter: str = ""
+    attempt: int = 1
 
 
 Fact = Annotated[
@@ -292,6 +274,14 @@ Fact = Annotated[
     | ToolChosen
     | ToolObserved
     | Concluded
+    | PatternChosen
+    | PlanMade
+    | PlanStepDone
+    | QuestionDecomposed
+    | FindingReceived
+    | QuestionGrounded
+    | EdgesRetrieved
+    | EdgesSelected
     | RunFailed,
     Field(discriminator="kind"),
 ]

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from clew_schema.base import Items, Message, RunMessage
 from clew_schema.errors import Error
-from clew_schema.evidence import Citation, CitationCheck
+from clew_schema.evidence import Citation, CitationCheck, Claim
 from clew_schema.facts import Outcome
 from clew_schema.rdf import Triple
 
@@ -26,6 +26,8 @@ class ReturnAddress(Message):
 class DocumentRagQuery(RunMessage):
     """A question to documents. ``doc_limit`` 0 means the service's default.
 
+    ``user`` is who asks, if that is to be kept in the trace.
+
     With ``ticket`` it is the answer of a person that a paused run waits for, in ``answer``; or, with
     ``cancel``, the wish not to be asked any more. ``query`` is not read then.
     """
@@ -39,6 +41,7 @@ class DocumentRagQuery(RunMessage):
     ticket: str = ""
     answer: str = ""
     cancel: bool = False
+    user: str = ""
 
     @property
     def wants_stream(self) -> bool:
@@ -71,6 +74,7 @@ class DocumentRagResponse(RunMessage):
     message_id: str = ""
     outcome: Outcome | None = None
     citations: Items[Citation] = ()
+    claims: Items[Claim] = ()
     checks: Items[CitationCheck] = ()
     coverage: float | None = None
     ticket: str = ""

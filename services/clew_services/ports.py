@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from clew_schema.facts import Mechanism
+from clew_translators.trace_tree import RunState
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from clew_schema.agent import AgentStep
     from clew_schema.base import Message
     from clew_schema.evidence import Evidence, Grade, Retrieval, RetrievalStatus, Route
-    from clew_schema.rdf import Triple, Triples
+    from clew_schema.rdf import Term, Triple, Triples
     from clew_schema.topics import Topic
     from clew_services.core.agent import Thought, Tool
     from clew_services.core.answer import Draft
@@ -625,29 +628,104 @@ class Thinker(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceRow:
-    """One run in a list of traces. ``asked_at`` is as the trace has it; ``state`` says how the run ended so far."""
+    """One run in a list of traces. ``asked_at`` is as the trace has it; ``state`` says how the run ended so far.
+
+    ``person`` is who asked, if anybody was named.
+    """
 
     session_uri: str
-    mechanism: Literal["document-rag", "graph-rag", "agent"]
+    mechanism: Mechanism
     query: str
     asked_at: str
     collection: str
-    state: Literal["running", "answered", "no_knowledge", "needs_input", "cancelled", "failed"]
+    state: RunState
+    person: str = ""
+
+    @property
+    def cursor(self) -> str:
+        """Where this row stands in a list: give it as ``after`` to go on below it."""
+        return f"{self.asked_at} {self.session_uri}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceFilter:
+    """Which runs are wanted: those for which every field that is not empty holds.
+
+    ``mechanisms`` and ``states`` are alternatives. ``person`` asked, or answered a question of the run.
+    ``since`` (inclusive) and ``until`` (exclusive) are beginnings of ISO 8601 times in UTC, compared as text with
+    ``asked_at``. ``text`` stands in the question, whatever its case. ``tools``: also runs that a tool asked for.
+    """
+
+    mechanisms: frozenset[Mechanism] = frozenset()
+    states: frozenset[RunState] = frozenset()
+    person: str = ""
+    since: str = ""
+    until: str = ""
+    text: str = ""
+    tools: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryResult:
+    """What a SPARQL query found. ``rows`` are solutions in the order of ``variables``, null where one is unbound.
+
+    ``boolean`` is the answer to ASK, else null; ``triples`` those of CONSTRUCT and DESCRIBE. ``truncated``: there were
+    more rows or triples than were wanted.
+    """
+
+    variables: tuple[str, ...] = ()
+    rows: tuple[tuple[Term | None, ...], ...] = ()
+    boolean: bool | None = None
+    triples: tuple[Triple, ...] = ()
+    truncated: bool = False
 
 
 class TraceStore(Protocol):
-    """The triples of runs. Raises StoreFailed."""
+    """The triples of runs, by collection: nothing of one collection is found, listed or queried from another.
+
+    Raises StoreFailed.
+    """
 
     async def add(self, batches: Sequence[Triples]) -> None:
-        """Write batches durably. Writing one twice changes nothing."""
+        """Write batches durably. Writing one twice changes nothing, and neither does the order in which they come.
+
+        Raises Forbidden for a batch of a run that was told in another collection.
+        """
         ...
 
-    async def list(self, collection: str, *, limit: int = 50) -> Sequence[TraceRow]:
-        """The newest runs of a collection that were asked by a caller (a tool's own runs are not listed)."""
+    async def list(
+        self, collection: str, *, limit: int = 50, where: TraceFilter = TraceFilter(), after: str = ""
+    ) -> Sequence[TraceRow]:
+        """The runs of a collection, newest first, by ``asked_at`` and then by name; a tool's own runs on demand.
+
+        ``after`` is the ``cursor`` of the last row of the page before: runs that begin meanwhile do not move a page.
+        """
         ...
 
     async def run(self, collection: str, session_uri: str) -> Sequence[Triple]:
         """All quads of one run; none when it does not exist in ``collection``."""
+        ...
+
+    async def collections(self) -> Sequence[str]:
+        """The collections that have runs, in order."""
+        ...
+
+    async def erase(self, collection: str, session_uris: Sequence[str]) -> int:
+        """Erase runs, and the runs of their tools, so that nothing of them is left. How many runs that were.
+
+        What other runs tell too (an agent, a document) stays while one of them does. An unknown run is no error.
+        """
+        ...
+
+    async def erase_collection(self, collection: str) -> int:
+        """Erase all runs of a collection. How many they were."""
+        ...
+
+    async def query(self, collection: str, sparql: str, *, seconds: float, limit: int) -> QueryResult:
+        """SELECT, ASK, CONSTRUCT or DESCRIBE over the quads of one collection; the default graph is their union.
+
+        Raises BadRequest for what is no such query, for updates and for SERVICE; DeadlineExceeded after ``seconds``.
+        """
         ...
 
     async def close(self) -> None:

@@ -14,11 +14,19 @@ from clew_schema.facts import (
     AnswerWritten,
     BudgetExhausted,
     Concluded,
+    EdgesRetrieved,
+    EdgesSelected,
     EvidenceGraded,
     EvidenceRetrieved,
+    FindingReceived,
     PartsJoined,
+    PatternChosen,
+    PlanMade,
+    PlanStepDone,
     QueryRewritten,
     QuestionAsked,
+    QuestionDecomposed,
+    QuestionGrounded,
     QuestionPlanned,
     RunFailed,
     RunPaused,
@@ -195,6 +203,22 @@ def entity_of(fact: Fact, question: str, trail: Sequence[Fact] = ()) -> str:  # 
             return uris.iteration_of(question, fact.number)
         case Concluded():
             return uris.final_of(question)
+        case PatternChosen():
+            return f"{question}/pattern-decision"
+        case PlanMade():
+            return f"{question}/plan"
+        case PlanStepDone():
+            return f"{question}/step/{fact.number - 1}"
+        case QuestionDecomposed():
+            return f"{question}/decompose"
+        case FindingReceived():
+            return f"{question}/finding/{fact.number - 1}"
+        case QuestionGrounded():
+            return uris.grounding_of(question)
+        case EdgesRetrieved():
+            return uris.exploration_of(question)
+        case EdgesSelected():
+            return uris.focus_of(question)
         case RunFailed():
             paused = max((earlier.round for earlier in trail if isinstance(earlier, RunPaused)), default=0)
             return f"{pause_of(question, paused) if paused else question}/failure"
