@@ -1,0 +1,69 @@
+"""What people were asked in a run, what they said, and what that changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clew_schema.facts import (
+    EvidenceGraded,
+    EvidenceRetrieved,
+    RunPaused,
+    RunResumed,
+    TicketCancelled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clew_schema.facts import Fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A question to a person and what came of it.
+
+    ``reply`` is null while nobody answered; ``cancelled``: the person withdrew. ``searched`` is what was searched for
+    because of the reply, ``found`` how many chunks that gave, and the status is the decision before and after.
+    """
+
+    ticket: str
+    round: int
+    asked: str
+    options: tuple[str, ...] = ()
+    person: str = ""
+    reply: str | None = None
+    cancelled: bool = False
+    status_before: str = ""
+    status_after: str = ""
+    searched: tuple[str, ...] = ()
+    found: int = 0
+
+
+def exchanges(facts: Sequence[Fact]) -> tuple[Exchange, ...]:
+    """Every pause of a run, in its order."""
+    return tuple(
+        _exchange(fact, facts[place + 1 :]) for place, fact in enumerate(facts) if isinstance(fact, RunPaused)
+    )
+
+
+def _exchange(paused: RunPaused, after: Sequence[Fact]) -> Exchange:
+    until = next((n for n, fact in enumerate(after) if isinstance(fact, RunPaused)), len(after))
+    following = after[:until]
+    reply = next((f for f in following if isinstance(f, RunResumed) and f.ticket == paused.ticket), None)
+    withdrawn = next((f for f in following if isinstance(f, TicketCancelled)), None)
+    searches = [fact for fact in following if isinstance(fact, EvidenceRetrieved)] if reply else []
+    grades = [fact for fact in following if isinstance(fact, EvidenceGraded)] if reply else []
+    return Exchange(
+        ticket=paused.ticket,
+        round=paused.round,
+        asked=paused.prompt,
+        options=paused.options,
+        person=(reply or withdrawn).person if reply or withdrawn else "",
+        reply=reply.answer if reply else None,
+        cancelled=withdrawn is not None,
+        status_before=paused.status,
+        status_after=grades[-1].status if grades else "",
+        searched=tuple(dict.fromkeys(fact.query for fact in searches)),
+        found=sum(len(fact.evidence) for fact in searches),
+    )
