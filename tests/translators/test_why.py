@@ -144,12 +144,12 @@ def test_what_a_person_was_asked_said_and_changed() -> None:
     exchange = why(RESUMED, URI).exchanges[0]
     paused = next(f for f in RESUMED if f.kind == "run_paused")
     resumed = next(f for f in RESUMED if isinstance(f, RunResumed))
-    assert (exchange.asked, exchange.reply) == (paused.prompt, resumed.answer)  # type: ignore[union-attr]
+    assert (exchange.asked, exchange.reply) == (paused.prompt, resumed.answer)
     after = RESUMED[RESUMED.index(resumed) :]
     searched = [f for f in after if isinstance(f, EvidenceRetrieved)]
     assert exchange.searched == tuple(dict.fromkeys(f.query for f in searched))
     assert exchange.found == sum(len(f.evidence) for f in searched)
-    assert exchange.status_before == paused.status  # type: ignore[union-attr]
+    assert exchange.status_before == paused.status
 
 
 def test_a_question_that_waits_and_one_that_was_withdrawn() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
+from clew_services.cli import trace_why
 from clew_services.cli.common import (
     CollectionOption,
     DataOption,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from clew_translators.trace_tree import TraceTree
 
 app = typer.Typer(help="Look at how answers came about.", no_args_is_help=True)
+app.command()(trace_why.why)
+app.command()(trace_why.diff)
 
 T = TypeVar("T")
 
@@ -138,17 +141,17 @@ async def _quads(settings: Settings, collection: str, run: str) -> tuple[str, Se
         return (uri, quads) if quads else None
 
     async with traces_of(settings) as store:
-        return await _named(store, collection, run, read)
+        return await named(store, collection, run, read)
 
 
 async def _tree(settings: Settings, collection: str, run: str) -> TraceTree | None:
     from clew_services.cli.connect import traces_of
 
     async with traces_of(settings) as store:
-        return await _named(store, collection, run, lambda uri: tree_of(store, collection, uri))
+        return await named(store, collection, run, lambda uri: tree_of(store, collection, uri))
 
 
-async def _named(
+async def named(
     store: TraceStore, collection: str, run: str, read: Callable[[str], Awaitable[T | None]]
 ) -> T | None:
     """What ``read`` makes of the run that ``run`` names: by its IRI, its session id, or the beginning of one alone."""
