@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from clew_schema.agent import AgentStep
     from clew_schema.base import Message
-    from clew_schema.evidence import Evidence, Grade, Retrieval, RetrievalStatus, Route
+    from clew_schema.evidence import Evidence, Grade, Rejected, Retrieval, RetrievalStatus, Route
     from clew_schema.rdf import Term, Triple, Triples
     from clew_schema.topics import Topic
     from clew_services.core.agent import Thought, Tool
@@ -530,10 +530,14 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first and numbered from 1, and how it went."""
+    """What a search found, best first and numbered from 1, and how it went.
+
+    ``rejected`` is what was found and left out, at most as many as one leg gives candidates, without texts.
+    """
 
     evidence: tuple[Evidence, ...]
     retrieval: Retrieval
+    rejected: tuple[Rejected, ...] = ()
 
 
 class Retriever(Protocol):

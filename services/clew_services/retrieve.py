@@ -11,6 +11,7 @@ from clew_services.core import merging, ranking, retrieving
 from clew_services.core.candidates import pool
 from clew_services.core.fusion import FUSIONS
 from clew_services.core.merging import Merging
+from clew_services.core.rejecting import rejections
 from clew_services.core.retrieving import EMPTY_REPLY, Attempt, Plan, Reranking
 from clew_services.errors import (
     EmbedderMismatch,
@@ -125,6 +126,7 @@ class EvidenceRetriever:
         recalled = FUSIONS[self.policy.fused_by](
             dense, _of_versions(hits.bm25, serving) if hits.bm25 is not None else None
         )
+        fused = recalled
         if self.policy.mode == "strict":
             recalled = recalled[: plan.pool.candidate_k]
         if not is_hybrid:
@@ -154,7 +156,15 @@ class EvidenceRetriever:
         }
         legs = ("dense", "bm25") if is_hybrid else ("dense",)
         told = told.model_copy(update={"embedder": info.embedder, "legs": legs} | own_words)
-        return Found(evidence=ranked.evidence, retrieval=told)
+        rejected = rejections(
+            fused,
+            merging=merged,
+            candidates=candidates,
+            returned=ranked.evidence,
+            ranked_out=ranked.rejected,
+            limit=plan.pool.candidate_k,
+        )
+        return Found(evidence=ranked.evidence, retrieval=told, rejected=rejected)
 
     async def _hits(self, collection: str, search: Search, plan: Plan) -> Hits:
         vector = await self.embedder.query(search.dense)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clew_schema.evidence import Evidence
 from clew_schema.limits import MERGE_THRESHOLD
@@ -22,11 +22,15 @@ LEAF_LEVEL = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merging:
-    """The candidates after some passes. ``replaced`` counts children, ``steps`` the passes that replaced any."""
+    """The candidates after some passes. ``replaced`` counts children, ``steps`` the passes that replaced any.
+
+    ``parents`` says of each replaced chunk, by its id, whose place it gave way to.
+    """
 
     candidates: tuple[Evidence, ...]
     replaced: int = 0
     steps: int = 0
+    parents: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def applied(self) -> bool:
@@ -79,6 +83,8 @@ def merge(merging: Merging, parents: Mapping[str, Evidence], threshold: int = ME
         ),
         replaced=merging.replaced + sum(map(len, children.values())),
         steps=merging.steps + 1,
+        parents=dict(merging.parents)
+        | {child.chunk_id: parent for parent, found in children.items() for child in found},
     )
 
 
@@ -90,7 +96,7 @@ def without_contained(candidates: Sequence[Evidence]) -> tuple[Evidence, ...]:
     if all(each.level >= LEAF_LEVEL for each in candidates):
         return tuple(candidates)
     parents = [each for each in candidates if each.level < LEAF_LEVEL]
-    holders = [next((p for p in parents if _holds(p, each)), each) for each in candidates]
+    holders = [next((p for p in parents if holds(p, each)), each) for each in candidates]
     # What holds a parent was not merged over it, so one more step finds the outermost.
     outermost = {each.chunk_id: holder for each, holder in zip(candidates, holders, strict=True)}
     held: dict[str, list[Evidence]] = {}
@@ -100,7 +106,8 @@ def without_contained(candidates: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(own[key] if len(inside) == 1 else _best_of(own[key], inside) for key, inside in held.items())
 
 
-def _holds(parent: Evidence, other: Evidence) -> bool:
+def holds(parent: Evidence, other: Evidence) -> bool:
+    """Whether ``other`` lies inside ``parent``: a smaller piece of the same version of the same document."""
     return (
         parent.level < other.level
         and parent.document_id == other.document_id

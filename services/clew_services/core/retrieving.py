@@ -6,15 +6,17 @@ whatever kind of score there is. Mode improved applies it to a reranker's scores
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew_schema.evidence import Evidence, Merge, Rerank, Retrieval, RetrievalMode, ScoreKind
+from clew_schema.evidence import Evidence, Merge, Rejected, Rerank, Retrieval, RetrievalMode, ScoreKind
 from clew_schema.facts import Mode
 from clew_schema.limits import MERGE_THRESHOLD
 from clew_services.core import ranking
 from clew_services.core.candidates import Pool
 from clew_services.core.merging import LEAF_LEVEL, Merging
 from clew_services.core.ranking import Reranked
+from clew_services.core.rejecting import rejected
 
 EMPTY_REPLY = "empty_rerank_results"
 """What the trace says of a reranker's reply without any usable line (SuperMew's words)."""
@@ -93,10 +95,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """The evidence of a retrieval, and what is told of the reranking."""
+    """The evidence of a retrieval, what is told of the reranking, and the candidates that were left out, best first."""
 
     evidence: tuple[Evidence, ...]
     rerank: Rerank
+    rejected: tuple[Rejected, ...] = ()
 
 
 def rank(plan: Plan, candidates: tuple[Evidence, ...], attempt: Attempt | None) -> Ranked:
@@ -110,9 +113,10 @@ def rank(plan: Plan, candidates: tuple[Evidence, ...], attempt: Attempt | None) 
     if is_strict:
         candidates = ranking.numbered(candidates)
     if attempt is not None and succeeded:
-        best = ranking.reranked(candidates, attempt.lines, plan.top_k)
+        order = ranking.reranked(candidates, attempt.lines, len(attempt.lines))
     else:
-        best = ranking.by_score(candidates, plan.top_k)
+        order = ranking.by_score(candidates, len(candidates))
+    best = order[: plan.top_k]
     minimum = plan.reranking.minimum_score
     # 0 is the default: the scores of some rerankers are logits, of which a good half is below it.
     is_applied = is_strict or (succeeded and minimum != 0)
@@ -130,7 +134,26 @@ def rank(plan: Plan, candidates: tuple[Evidence, ...], attempt: Attempt | None) 
             "count": len(best),
         }
     )
-    return Ranked(evidence=kept if is_strict else ranking.numbered(kept), rerank=rerank)
+    left_out = _left_out(plan, candidates, order, {each.chunk_id for each in kept})
+    return Ranked(evidence=kept if is_strict else ranking.numbered(kept), rerank=rerank, rejected=left_out)
+
+
+def _left_out(
+    plan: Plan, candidates: Sequence[Evidence], order: Sequence[Evidence], kept: set[str]
+) -> tuple[Rejected, ...]:
+    """Of the best, what was not ``kept`` failed the least score; what is not among them is beyond the limit.
+
+    A reranker that was asked for the best alone names no others: those follow as they were recalled.
+    """
+    out: dict[str, Rejected] = {}
+    for place, each in enumerate((*order, *candidates), 1):
+        if each.chunk_id not in kept and each.chunk_id not in out:
+            out[each.chunk_id] = rejected(
+                each,
+                "below-threshold" if place <= min(plan.top_k, len(order)) else "beyond-limit",
+                rank=each.rank if plan.mode == "strict" else place,
+            )
+    return tuple(out.values())
 
 
 def settings_told(plan: Plan) -> Rerank:

@@ -81,7 +81,11 @@ class PlanRetrieval:
             fetch_limit=query.fetch_limit,
         )
         return EvidenceRetrieved(
-            part=part, query=question, evidence=found.evidence, retrieval=found.retrieval
+            part=part,
+            query=question,
+            evidence=found.evidence,
+            rejected=found.rejected,
+            retrieval=found.retrieval,
         )
 
 
@@ -147,6 +151,7 @@ class FollowRoute:
             stage="rewritten",
             query=made.query,
             evidence=found.evidence,
+            rejected=found.rejected,
             retrieval=found.retrieval,
         )
         request = GradingRequest(session_id=graded.session_id, collection=graded.collection, query=query)

@@ -122,6 +122,7 @@ class Pausing:
             stage="hitl_targeted_retrieval",
             query=asked.question,
             evidence=found.evidence,
+            rejected=found.rejected,
             retrieval=found.retrieval,
         )
 

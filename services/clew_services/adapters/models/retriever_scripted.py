@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from clew_schema.evidence import Evidence, Retrieval
 from clew_services.adapters.models.chat_scripted import ScriptExhausted
 from clew_services.core.ranking import numbered
+from clew_services.core.rejecting import rejected
 from clew_services.ports import Found
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ class ScriptedRetriever:
     """The Retriever port by script. ``calls`` holds (collection, search, doc_limit, fetch_limit) of every call.
 
     The script is a list with one entry a call, or a function of a :class:`Search` that gives one. An entry is a
-    Found, or a tuple of Evidence, which is numbered and cut to a ``doc_limit`` that was given; or an exception, which
-    is raised. One call too many raises ScriptExhausted. With ``delay`` seconds each call takes its time on ``clock``.
+    Found, or a tuple of Evidence, which is numbered and cut to a ``doc_limit`` that was given (the rest is rejected as
+    beyond it); or an exception, which is raised. One call too many raises ScriptExhausted. With ``delay`` seconds each
+    call takes its time on ``clock``.
     """
 
     def __init__(
@@ -50,7 +52,8 @@ class ScriptedRetriever:
             raise entry
         if isinstance(entry, Found):
             return entry
-        evidence = numbered(entry[:doc_limit] if doc_limit else entry)
+        whole = numbered(entry)
+        evidence = whole[:doc_limit] if doc_limit else whole
         count = len(evidence)
         return Found(
             evidence=evidence,
@@ -62,6 +65,7 @@ class ScriptedRetriever:
                 kept_count=count,
                 legs=("dense", "bm25"),
             ),
+            rejected=tuple(rejected(each, "beyond-limit") for each in whole[count:]),
         )
 
     def _take(self, search: Search) -> Entry:
