@@ -159,6 +159,12 @@ class StoreIncompatible(Defect):
     type = "store-incompatible"
 
 
+class ExportRefused(Defect):
+    """The tracing backend will never take these spans, or not from us."""
+
+    type = "export-refused"
+
+
 class TooLarge(Defect):
     """A message that no broker would carry."""
 
@@ -198,6 +204,12 @@ class StoreFailed(Transient):
     """The ledger, the catalog or the trace store did not answer."""
 
     type = "store-failed"
+
+
+class ExportFailed(Transient):
+    """The tracing backend did not take the spans of a run now."""
+
+    type = "export-failed"
 
 
 class BusFailed(Transient):
