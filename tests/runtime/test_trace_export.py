@@ -36,7 +36,7 @@ def batches(steps: Sequence[Sequence[Fact]]) -> list[Triples]:
         facts = sealed(step, trail)
         trail += facts
         out.append(facts)
-    return runs.told(out)
+    return runs.told(tuple(out))
 
 
 async def test_a_run_goes_out_whole_when_it_ends() -> None:
