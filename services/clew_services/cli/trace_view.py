@@ -109,6 +109,11 @@ def render_list(rows: Sequence[TraceRow]) -> Table:
     return table
 
 
+def step_style(kind: str) -> str:
+    """How the title of a step is shown."""
+    return _STEP_STYLES.get(kind, "bold")
+
+
 def short(session: str) -> str:
     """The beginning of a session id, enough to name it by; `clew trace show` takes it."""
     return session if len(session) <= 12 else session[:8]
@@ -171,7 +176,7 @@ def _tell(twig: Tree, step: Step, question: str) -> None:
 
 
 def _title(step: Step) -> Text:
-    label = Text(clipped(step.title, 160), style=_STEP_STYLES.get(step.kind, "bold"))
+    label = Text(clipped(step.title, 160), style=step_style(step.kind))
     aside = [clipped(step.detail(name), 60) for name in _ASIDES.get(step.kind, ())]
     if confidence := step.detail("confidence"):
         aside.append(f"confidence {_number(confidence)}")
