@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 
+ExplainProfile = Literal["spec", "trustgraph"]
+"""The vocabulary of ``urn:graph:retrieval``: the agent-explainability specification's, or TrustGraph 2.11's."""
+
 _HTTP = ("http://", "https://")
 _MILVUS = (*_HTTP, "tcp://", "unix:")
 _ADDRESSES = {
@@ -157,6 +160,13 @@ class Settings(BaseSettings):
         False,
         description="Send explain messages also to callers who do not stream; always so in profile trustgraph.",
     )
+    explain_profile: Literal["auto", "spec", "trustgraph"] = Field(
+        "auto",
+        description="Vocabulary of urn:graph:retrieval: spec, or TrustGraph's. auto: as topic_profile, clew is spec.",
+    )
+    explain_repairs: bool = Field(
+        True, description="With TrustGraph's vocabulary: mend what its own readers break on."
+    )
     ledger_hours: float = Field(24.0, gt=0, description="How long handled messages are remembered.")
 
     traces_url: str = Field(
@@ -216,6 +226,13 @@ class Settings(BaseSettings):
     def embedded_broker(self) -> bool:
         """Whether this process starts its own broker."""
         return not self.pulsar_url
+
+    @property
+    def explained_in(self) -> ExplainProfile:
+        """The vocabulary that is meant: who stands in for TrustGraph explains as it does, unless told otherwise."""
+        if self.explain_profile != "auto":
+            return self.explain_profile
+        return "trustgraph" if self.topic_profile == "trustgraph" else "spec"
 
     @property
     def space(self) -> TopicSpace:

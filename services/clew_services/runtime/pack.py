@@ -6,7 +6,7 @@ responses find their way back to the caller.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from clew_schema import ids, topics
@@ -18,11 +18,12 @@ from clew_services.core.bounds import clip
 from clew_services.core.outgoing import check_outgoing
 from clew_services.errors import told as told_error
 from clew_services.ports import Outgoing
+from clew_services.runtime.explaining import Explaining, entity_of
 from clew_services.runtime.fitting import encode
-from clew_services.runtime.handling import Handling, iso
 from clew_services.runtime.letter import letter_of
+from clew_services.runtime.stamping import established, trail_of
 from clew_translators import bus
-from clew_translators.explain import Told, entity_uri, question_uri, tell
+from clew_translators.explain import Told, question_uri
 from clew_translators.namespaces import GRAPH_RETRIEVAL
 
 if TYPE_CHECKING:
@@ -34,30 +35,36 @@ if TYPE_CHECKING:
     from clew_schema.retrieval import ReturnAddress
     from clew_schema.topics import Topic, TopicSpace
     from clew_services.ports import Delivery, Ticket
+    from clew_services.runtime.handling import Handling
     from clew_services.runtime.outcome import Outcome, Send
+    from clew_translators.explain.statements import Statements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packer:
-    """Packs for one topic space. ``always_explain`` sends explanations inline also to callers who do not stream."""
+    """Packs for one topic space. ``always_explain`` sends explanations inline also to callers who do not stream.
+
+    ``version`` is that of the service, which every fact names.
+    """
 
     space: TopicSpace
     always_explain: bool = False
+    version: str = ""
+    explaining: Explaining = field(default_factory=Explaining)
 
     def outcome(self, handling: Handling, outcome: Outcome) -> tuple[Outgoing, ...]:
         """Everything the step publishes, in the order in which one topic's messages must stay. Raises TooLarge."""
-        facts = _facts(handling, outcome)
+        facts = established(handling, outcome.facts, self.version)
         return self._numbered(
             handling, (*self._explained(handling, facts), *self._sent(handling, outcome, facts))
         )
 
     def ticket(self, handling: Handling, outcome: Outcome) -> Ticket | None:
         """The ticket that the step opens, with the run as it rests: all its facts, those of this step included."""
-        opening, caller = outcome.opens, handling.step.caller
-        if opening is None:
+        if (opening := outcome.opens) is None:
             return None
-        before = caller.trail(handling.run) if caller and handling.run else ()
-        rest = _with_trail(opening.rest, (*before, *_facts(handling, outcome)))
+        facts = established(handling, outcome.facts, self.version)
+        rest = _with_trail(opening.rest, (*trail_of(handling), *facts))
         return replace(opening.ticket, run=bus.encode(rest))
 
     def failure(
@@ -71,9 +78,15 @@ class Packer:
         out: list[_Draft] = []
         caller = handling.step.caller
         if caller is not None:
-            failed = RunFailed(mechanism=caller.mechanism, error_type=news.type, message=news.message)
+            failed = RunFailed(
+                mechanism=caller.mechanism,
+                error_type=news.type,
+                message=news.message,
+                letter=letter.letter_id if letter else "",
+                attempt=handling.envelope.attempt,
+            )
             explained = explained and not _awaited(handling)
-            facts = (*_opening(handling), _stamped(failed, handling)) if explained else ()
+            facts = established(handling, (failed,), self.version) if explained else ()
             out += self._explained(handling, facts)
             address = self._address(handling)
             response = caller.failure(
@@ -136,17 +149,18 @@ class Packer:
         return _Draft(self.space.full(topics.DEAD_LETTER.name), letter, letter.session_id)
 
     def _explained(self, handling: Handling, facts: Sequence[Fact]) -> Iterator[_Draft]:
-        told = _explain(handling, facts)
-        if told is None:
-            return
-        yield _Draft(self.space.full(topics.EXPLAINABILITY.name), told, told.metadata.root)
         caller, run = handling.step.caller, handling.run
-        if caller and run and self._inline(run) and self._address(handling) is None:
-            yield _Draft(
-                self._reply_topic(handling, caller.topic.name),
-                _named(handling, caller.explain(told.batch())),
-                handling.session_id,
-            )
+        batches = self.explaining.batches(handling, facts)
+        if caller is None or not batches:
+            return
+        question = question_uri(handling.session_id, caller.mechanism)
+        for told in batches:
+            yield _Draft(self.space.full(topics.EXPLAINABILITY.name), told, question)
+        if run and self._inline(run) and self._address(handling) is None:
+            topic = self._reply_topic(handling, caller.topic.name)
+            for told in self.explaining.shown(handling, facts, batches):
+                body = _named(handling, caller.explain(told.metadata.id))
+                yield _Draft(topic, body, handling.session_id, graphs=told.graphs)
 
     def _sent(self, handling: Handling, outcome: Outcome, facts: tuple[Fact, ...]) -> Iterator[_Draft]:
         for send in outcome.send:
@@ -154,7 +168,7 @@ class Packer:
             if caller is not None and isinstance(send.body, caller.topic.body):
                 yield self._response(handling, send.body, facts, self._trusted(send.to))
                 continue
-            trail = (*caller.trail(handling.run), *facts) if caller and handling.run else ()
+            trail = (*trail_of(handling), *facts) if caller and handling.run else ()
             body = _with_trail(send.body, trail)
             if send.carry is not None:
                 state = _with_trail(send.carry, trail).model_dump_json()
@@ -166,23 +180,22 @@ class Packer:
     ) -> _Draft:
         caller, run = handling.step.caller, handling.run
         changes: dict[str, Any] = {}
+        graphs: tuple[Statements, ...] = ()
         if caller is not None and facts and not body.message_id:
-            changes["message_id"] = _entity(handling, facts)
+            changes["message_id"] = entity_of(handling, facts)
         traced = handling.envelope.traced and not _awaited(handling)
         if caller is not None and traced and caller.is_final(body):
             changes["explain_id"] = question_uri(handling.session_id, caller.mechanism)
             changes["explain_graph"] = GRAPH_RETRIEVAL
             if address is None and run is not None and not self._inline(run):
-                whole = _explain(handling, (*caller.trail(run), *facts), inline=True)
-                changes["explain_triples"] = whole.batch().triples if whole else ()
+                graphs = self.explaining.whole(handling, facts)
         answer = _named(handling, body).model_copy(update=changes)
         if address is not None:
             topic = self.space.full(address.topic)
-            return _Draft(
-                topic, answer, handling.session_id, clip(address.correlation, MAX_PROPERTY_CHARACTERS)
-            )
-        name = caller.topic.name if caller else ""
-        return _Draft(self._reply_topic(handling, name), answer, handling.session_id)
+            correlation = clip(address.correlation, MAX_PROPERTY_CHARACTERS)
+            return _Draft(topic, answer, handling.session_id, correlation)
+        topic = self._reply_topic(handling, caller.topic.name if caller else "")
+        return _Draft(topic, answer, handling.session_id, graphs=graphs)
 
     def _inline(self, run: RunMessage) -> bool:
         return self.always_explain or run.wants_stream
@@ -215,7 +228,8 @@ class Packer:
             )
             if draft.correlation:
                 envelope = replace(envelope, id=draft.correlation)
-            payload = draft.body.encode() if isinstance(draft.body, Told) else encode(draft.body)
+            body = draft.body
+            payload = body.encode() if isinstance(body, Told) else encode(body, draft.graphs)
             message = Outgoing(
                 topic=draft.topic, payload=payload, key=draft.key, properties=envelope.properties()
             )
@@ -227,40 +241,17 @@ class Packer:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A message before it has its number."""
+    """A message before it has its number. ``graphs`` are the triples that explain it, where it carries them."""
 
     topic: str
     body: Message | Told
     key: str
     correlation: str = ""
+    graphs: tuple[Statements, ...] = ()
 
 
 def _named(handling: Handling, body: Any) -> Any:
     return body.model_copy(update={"session_id": handling.session_id, "collection": handling.collection})
-
-
-def _entity(handling: Handling, facts: Sequence[Fact]) -> str:
-    """The name of what the newest of ``facts`` is about; some names depend on what was before."""
-    caller, run = handling.step.caller, handling.run
-    if caller is None:
-        return ""
-    trail = (*(caller.trail(run) if run else ()), *facts[:-1])
-    return entity_uri(facts[-1], handling.session_id, caller.mechanism, trail=trail)
-
-
-def _opening(handling: Handling) -> tuple[Fact, ...]:
-    """The fact that the run began, if this message began it; one that is sent again began when it first came."""
-    caller, run = handling.step.caller, handling.run
-    opening = caller.opening(run) if caller and run else None
-    if opening is None:
-        return ()
-    stamped = _stamped(opening, handling)
-    asked_at = handling.envelope.asked_at
-    return (stamped.model_copy(update={"started_at": asked_at}) if asked_at else stamped,)
-
-
-def _facts(handling: Handling, outcome: Outcome) -> tuple[Fact, ...]:
-    return (*_opening(handling), *(_stamped(fact, handling) for fact in outcome.facts))
 
 
 def _awaited(handling: Handling) -> bool:
@@ -271,28 +262,3 @@ def _awaited(handling: Handling) -> bool:
 
 def _with_trail(body: Any, trail: tuple[Fact, ...]) -> Any:
     return body.model_copy(update={"trail": trail}) if "trail" in type(body).model_fields else body
-
-
-def _stamped(fact: Fact, handling: Handling) -> Fact:
-    return fact.model_copy(
-        update={
-            "step": handling.step.name,
-            "started_at": iso(handling.started),
-            "ended_at": iso(handling.ended),
-        }
-    )
-
-
-def _explain(handling: Handling, facts: Sequence[Fact], *, inline: bool = False) -> Told | None:
-    """The batch of a step; or, ``inline``, the whole run as its caller is shown it, without the PROV-O graph."""
-    caller = handling.step.caller
-    if caller is None or not facts or not handling.envelope.traced:
-        return None
-    return tell(
-        facts,
-        session_id=handling.session_id,
-        collection=handling.collection,
-        mechanism=caller.mechanism,
-        trail=() if inline or handling.run is None else caller.trail(handling.run),
-        retrieval_only=inline,
-    )

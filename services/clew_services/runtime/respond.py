@@ -10,7 +10,7 @@ from clew_schema.agent import AgentRequest, AgentResponse
 from clew_schema.base import Message, RunMessage
 from clew_schema.facts import QuestionAsked
 from clew_schema.grading import Trailed
-from clew_schema.limits import MAX_QUERY_CHARACTERS, MAX_URI_CHARACTERS
+from clew_schema.limits import MAX_NAME_CHARACTERS, MAX_QUERY_CHARACTERS, MAX_URI_CHARACTERS
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_services.core.bounds import clip
 from clew_translators.namespaces import GRAPH_RETRIEVAL
@@ -18,7 +18,6 @@ from clew_translators.namespaces import GRAPH_RETRIEVAL
 if TYPE_CHECKING:
     from clew_schema.errors import Error
     from clew_schema.facts import Fact, Mechanism
-    from clew_schema.rdf import Triples
     from clew_schema.retrieval import ReturnAddress
     from clew_schema.topics import Topic
 
@@ -58,8 +57,8 @@ class Caller(Protocol[R]):
         """The return address of a run that another service asked for."""
         ...
 
-    def explain(self, batch: Triples) -> R:
-        """A batch of triples for the caller."""
+    def explain(self, entity: str) -> R:
+        """A batch of triples for the caller, about ``entity``; the triples are filled in when it is written."""
         ...
 
     def chunk(self, text: str) -> R:
@@ -95,6 +94,7 @@ class DocumentRagCaller:
                 mechanism="document-rag",
                 query=clip(run.query, MAX_QUERY_CHARACTERS),
                 parent_uri=clip(run.parent_uri, MAX_URI_CHARACTERS),
+                person=clip(run.user, MAX_NAME_CHARACTERS),
             )
         return None
 
@@ -111,14 +111,13 @@ class DocumentRagCaller:
         query = run.query if isinstance(run, Trailed) else run
         return query.reply if isinstance(query, DocumentRagQuery) else None
 
-    def explain(self, batch: Triples) -> DocumentRagResponse:
+    def explain(self, entity: str) -> DocumentRagResponse:
         """``message_type`` explain."""
         return DocumentRagResponse(
             response=None,
             message_type="explain",
-            explain_id=batch.metadata.id if batch.metadata else None,
+            explain_id=entity,
             explain_graph=GRAPH_RETRIEVAL,
-            explain_triples=batch.triples,
         )
 
     def chunk(self, text: str) -> DocumentRagResponse:
@@ -166,6 +165,7 @@ class AgentCaller:
                 mechanism="agent",
                 query=clip(run.question, MAX_QUERY_CHARACTERS),
                 parent_uri=clip(run.parent_uri, MAX_URI_CHARACTERS),
+                person=clip(run.user, MAX_NAME_CHARACTERS),
             )
         return None
 
@@ -183,13 +183,12 @@ class AgentCaller:
         del run
         return None
 
-    def explain(self, batch: Triples) -> AgentResponse:
+    def explain(self, entity: str) -> AgentResponse:
         """``message_type`` explain."""
         return AgentResponse(
             message_type="explain",
-            explain_id=batch.metadata.id if batch.metadata else None,
+            explain_id=entity,
             explain_graph=GRAPH_RETRIEVAL,
-            explain_triples=batch.triples,
         )
 
     def chunk(self, text: str) -> AgentResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,7 @@ class Parts(Models):
     async def processor(self) -> Processor:
         """The settling place."""
         from clew_services.core.retry import RetryPolicy
+        from clew_services.runtime.explaining import Explaining
         from clew_services.runtime.pack import Packer
         from clew_services.runtime.process import Processor
 
@@ -139,6 +141,8 @@ class Parts(Models):
             packer=Packer(
                 space=settings.space,
                 always_explain=settings.always_explain or settings.topic_profile == "trustgraph",
+                version=version("clew-services"),
+                explaining=Explaining(profile=settings.explained_in, repaired=settings.explain_repairs),
             ),
             observer=self.observer,
             policy=RetryPolicy(max_attempts=settings.max_attempts),
