@@ -11,7 +11,7 @@ import math
 import re
 from datetime import UTC, datetime
 
-from clew_schema.rdf import Term, Triple, iri, literal
+from clew_schema.rdf import Term, Triple, iri, literal, quoted
 from clew_translators.memo import remembered
 from clew_translators.namespaces import RDF, RDF_TYPE, XSD_BOOLEAN, XSD_DATE_TIME, XSD_DOUBLE, XSD_INTEGER
 
@@ -23,12 +23,12 @@ _known = remembered(iri, entries=1024)  # predicates, classes, and the subjects 
 
 
 class Statements:
-    """Statements of the graph ``graph``, in the order in which they were made; each is kept once."""
+    """Statements of the graph ``graph`` (``""``: of none), in the order in which they were made; each is kept once."""
 
     def __init__(self, graph: str) -> None:
         self._graph = graph
-        # subject, predicate, text, and the literal's datatype: null for an IRI
-        self._rows: dict[tuple[str, str, str, str | None], None] = {}
+        # subject, predicate, text, and the literal's datatype: null for an IRI, and for the triple that a triple quotes
+        self._rows: dict[tuple[str, str, str | Triple, str | None], None] = {}
         self._subject = ""
 
     def __len__(self) -> int:
@@ -38,19 +38,19 @@ class Statements:
     def triples(self) -> tuple[Triple, ...]:
         """What was said, as models."""
         return tuple(
-            Triple(s=_known(subject), p=_known(predicate), o=_object(text, datatype), g=self._graph)
+            Triple(s=_known(subject), p=_known(predicate), o=_object(text, datatype), g=self._graph or None)
             for subject, predicate, text, datatype in self._rows
         )
 
     def json(self) -> list[str]:
         """What was said, each statement as the wire has it: long form, every field written."""
-        tail = f'"g":{_text(self._graph)}}}'
+        tail = f'"g":{_text(self._graph) if self._graph else "null"}}}'
         names = _Names()
         literals = _Literals()
         return [
             f'{{"s":{names[subject]},"p":{names[predicate]},"o":{names[text]},{tail}'
             if datatype is None
-            else f'{{"s":{names[subject]},"p":{names[predicate]},"o":{_LITERAL}{_text(text)}{literals[datatype]},{tail}'
+            else f'{{"s":{names[subject]},"p":{names[predicate]},"o":{_LITERAL}{_text(text)}{literals[datatype]},{tail}'  # type: ignore[arg-type] # a literal is text
             for subject, predicate, text, datatype in self._rows
         ]
 
@@ -64,6 +64,10 @@ class Statements:
         """``predicate`` points to ``target``; nothing is said when that is ``""``."""
         if target:
             self._rows[self._subject, predicate, target, None] = None
+
+    def quote(self, predicate: str, triple: Triple) -> None:
+        """A statement about a statement (RDF-star). ``triple`` stands in no graph."""
+        self._rows[self._subject, predicate, triple.model_copy(update={"g": None}), None] = None
 
     def plain(self, predicate: str, text: str) -> None:
         """A plain literal, empty or not."""
@@ -98,20 +102,26 @@ class Statements:
         self._rows[self._subject, predicate, _document(value), RDF_JSON] = None
 
 
-def _object(text: str, datatype: str | None) -> Term:
-    return iri(text) if datatype is None else literal(text, datatype=datatype)
+def _object(value: str | Triple, datatype: str | None) -> Term:
+    if isinstance(value, Triple):
+        return quoted(value)
+    return iri(value) if datatype is None else literal(value, datatype=datatype)
 
 
 _text = json.encoder.encode_basestring  # what JSONEncoder(ensure_ascii=False) writes a string with
 _document = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LITERAL = '{"type":"l","iri":"","id":"","value":'
+_QUOTED = '{"type":"t","iri":"","id":"","value":"","datatype":"","language":"","triple":'
 
 
-class _Names(dict[str, str]):
+class _Names(dict[str | Triple, str]):
     """The names of one batch as JSON, each made once: subjects and predicates come many times over."""
 
-    def __missing__(self, value: str) -> str:
-        made = f'{{"type":"i","iri":{_text(value)},"id":"","value":"","datatype":"","language":"","triple":null}}'
+    def __missing__(self, value: str | Triple) -> str:
+        if isinstance(value, Triple):
+            made = f"{_QUOTED}{value.model_dump_json()}}}"
+        else:
+            made = f'{{"type":"i","iri":{_text(value)},"id":"","value":"","datatype":"","language":"","triple":null}}'
         self[value] = made
         return made
 
