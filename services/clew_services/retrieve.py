@@ -145,17 +145,8 @@ class EvidenceRetriever:
             given=len(candidates),
             ranked=ranked,
         )
-        own_words = {
-            f"{name}_query": words
-            for name, words in (
-                ("dense", search.dense),
-                ("sparse", search.sparse),
-                ("rerank", search.rerank),
-            )
-            if words != search.question
-        }
         legs = ("dense", "bm25") if is_hybrid else ("dense",)
-        told = told.model_copy(update={"embedder": info.embedder, "legs": legs} | own_words)
+        told = told.model_copy(update={"embedder": info.embedder, "legs": legs} | _own_words(search))
         rejected = rejections(
             fused,
             merging=merged,
@@ -255,6 +246,12 @@ class EvidenceRetriever:
                 f"{self.embedder.name}: use the same embedder, or ingest into another collection"
             )
         return info
+
+
+def _own_words(search: Search) -> dict[str, str]:
+    """What the legs and the reranker were asked, where that is not the question."""
+    asked = {"dense": search.dense, "sparse": search.sparse, "rerank": search.rerank}
+    return {f"{name}_query": words for name, words in asked.items() if words != search.question}
 
 
 def _of_versions(found: Sequence[Evidence], serving: Mapping[str, str]) -> list[Evidence]:
