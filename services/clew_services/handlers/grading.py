@@ -21,6 +21,7 @@ from clew_services.runtime.outcome import Outcome, Send
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clew_schema.evidence import ChunkGrade
     from clew_schema.facts import Fact
     from clew_schema.grading import GradingRequest
     from clew_services.core.run import Branch, Run
@@ -69,6 +70,8 @@ class GradeEvidence:
         packed = pack(branch.found, self.budget if run.mode == "improved" else UNBOUNDED)
         asked = bool(packed.evidence)
         grade = await self.grader.grade(branch.question, packed.evidence) if asked else NO_EVIDENCE
+        if grade.chunks:
+            grade = grade.model_copy(update={"chunks": _placed(grade.chunks, packed.places)})
         return _decided(run, branch, grade).model_copy(
             update={
                 "grader": self.grader.name if asked else "",
@@ -77,6 +80,16 @@ class GradeEvidence:
                 "truncated": packed.truncated,
             }
         )
+
+
+def _placed(opinions: Sequence[ChunkGrade], places: Sequence[int]) -> tuple[ChunkGrade, ...]:
+    """``opinions`` on what was packed, by its place in the pass; one for each piece, and none of what is not there."""
+    known: dict[int, ChunkGrade] = {}
+    for opinion in opinions:
+        if 1 <= opinion.place <= len(places):
+            place = places[opinion.place - 1]
+            known.setdefault(place, opinion.model_copy(update={"place": place}))
+    return tuple(opinion for _, opinion in sorted(known.items()))
 
 
 def _decided(run: Run, branch: Branch, grade: Grade) -> EvidenceGraded:

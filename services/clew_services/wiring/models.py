@@ -74,7 +74,9 @@ class Models(Opened, ABC):
             from clew_services.adapters.models.llm_grader import LlmGrader
 
             chat = await self.chat()
-            return LlmGrader(chat) if chat else ExtractiveGrader((await self.embedder()).name)
+            if chat:
+                return LlmGrader(chat, self.settings.mode)
+            return ExtractiveGrader((await self.embedder()).name)
 
         return await self.once("grader", make)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clew_services.core.answer import GAPS_LINE, OPEN_LINE, Draft
-from clew_services.core.extractive import choose, compose, judge, rank_sentences
+from clew_services.core.extractive import choose, compose, rank_sentences
+from clew_services.core.judging import judge
 from clew_services.core.sentences import language
 from clew_services.core.splitting import split
 
@@ -32,7 +33,7 @@ class ExtractiveGrader:
         self._embedder = embedder
 
     async def grade(self, question: str, evidence: Sequence[Evidence]) -> Grade:
-        """A grade whose reason gives the numbers it rests on. Never raises."""
+        """A grade, of each chunk too, whose reason gives the numbers it rests on. Never raises."""
         return judge(question, evidence, self._embedder)
 
 
