@@ -168,15 +168,15 @@ def test_a_captured_question_to_documents() -> None:
         ),
         EvidenceRetrieved(
             query="What reduction does the gearbox assembly use?",
-            evidence=[
+            evidence=tuple(
                 Evidence(
                     chunk_id=f"urn:document:manual-001/{name}",
                     fused_score=scores[name],
                     rerank_score=0.363137,
                 )
                 for name in kept
-            ],
-            rejected=[
+            ),
+            rejected=tuple(
                 Rejected(
                     chunk_id=f"urn:document:manual-001/{name}",
                     reason="beyond-limit",
@@ -184,7 +184,7 @@ def test_a_captured_question_to_documents() -> None:
                 )
                 for name in recalled
                 if name not in kept
-            ],
+            ),
             retrieval=runs.RERANKED,
         ),
         AnswerWritten(outcome="answer", text="…", in_token=1014, out_token=40, model="fake-llm"),

@@ -26,8 +26,8 @@ from clew_schema.rdf import Triple, iri
 SESSION = "00000000-0000-4000-8000-000000000001"
 AGENT = f"urn:trustgraph:agent:{SESSION}"
 DOCRAG = f"urn:trustgraph:docrag:{SESSION}"
-START = {"started_at": "2026-01-01T00:00:00Z"}
-QUARTER = {"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:00.250000Z"}
+START: dict[str, Any] = {"started_at": "2026-01-01T00:00:00Z"}
+QUARTER: dict[str, Any] = {"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:00.250000Z"}
 TOOLS = ("Knowledge query", "LLM text completion")
 RERANKED = Retrieval(rerank=Rerank(attempted=True, succeeded=True))
 CONCEPTS = ("return policy", "refund")

@@ -51,6 +51,8 @@ class Course:
         self.grounding = ""
         self.explored: dict[tuple[int, int], tuple[str, str]] = {}
         """By part and pass: the exploration, and what was chosen of it (``""``: all)."""
+        self.iterations: dict[int, str] = {}
+        """By number: the observation, or the iteration itself as long as its tool said nothing."""
         self.plan = ""
         self.step = ""
         self.decomposition = ""
@@ -68,9 +70,9 @@ class Course:
         """``fact`` was told."""
         match fact:
             case ToolChosen():
-                self.last = uris.iteration_of(self.question, fact.number)
+                self.last = self.iterations[fact.number] = uris.iteration_of(self.question, fact.number)
             case ToolObserved():
-                self.last = uris.observation_of(self.question, fact.number)
+                self.last = self.iterations[fact.number] = uris.observation_of(self.question, fact.number)
             case EvidenceRetrieved():
                 self.grounding = self.grounding or self.grounding_uri
                 exploration, focus = self.retrieval_of(fact)
@@ -114,9 +116,6 @@ class Course:
     def seen(self, number: int) -> str:
         """What an agent had seen after ``number`` iterations: an observation, or at first the start.
 
-        The iteration itself, when its tool never said anything.
+        Where there is no such observation, the chain goes on from what there is.
         """
-        if number < 1:
-            return self.start
-        unobserved = uris.iteration_of(self.question, number)
-        return unobserved if self.last == unobserved else uris.observation_of(self.question, number)
+        return self.iterations.get(number, self.last) if number > 0 else self.start

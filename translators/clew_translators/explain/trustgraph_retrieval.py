@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from clew_translators.explain import names
 from clew_translators.explain import trustgraph_agent as agent
 from clew_translators.explain import trustgraph_rag as rag
+from clew_translators.iris import is_blank_label, is_iri, is_language_tag
+from clew_translators.memo import remembered
+from clew_translators.namespaces import RDF_LANG_STRING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
         QuestionGrounded,
         QuestionPlanned,
     )
+    from clew_schema.rdf import Term, Triple
     from clew_translators.explain.trustgraph_course import Batches, Course
 
 _CANDIDATES = frozenset({"below-threshold", "beyond-limit"})
@@ -124,7 +128,7 @@ def selected(fact: EdgesSelected, course: Course) -> Batches:
     say = course.say()
     chosen = [
         {
-            "edge": (each.edge.s, each.edge.p, each.edge.o),
+            "edge": _terms(each.edge),
             "concept": each.concept,
             "score": each.score,
             "reasoning": each.reasoning,
@@ -133,6 +137,33 @@ def selected(fact: EdgesSelected, course: Course) -> Batches:
     ]
     rag.focus(say, course.focus_uri, course.last, chosen, course.session_id)
     yield course.focus_uri, say
+
+
+def _terms(edge: Triple) -> tuple[Term, Term, Term] | None:
+    """The terms of an edge; None for one that RDF cannot hold: a store would refuse the batch for it."""
+    s, p, o = edge.s, edge.p, edge.o
+    if s and p and o and s.type in {"i", "b"} and p.type == "i" and all(map(_is_sound, (s, p, o))):
+        return s, p, o
+    return None
+
+
+def _is_sound(term: Term) -> bool:
+    match term.type:
+        case "i":
+            return _is_iri(term.iri)
+        case "b":
+            return is_blank_label(term.id)
+        case "l" if term.language:
+            return is_language_tag(term.language) and term.datatype in {"", RDF_LANG_STRING}
+        case "l":
+            return not term.datatype or (term.datatype != RDF_LANG_STRING and _is_iri(term.datatype))
+        case "t":
+            return term.triple is not None and _terms(term.triple) is not None
+        case _:
+            return False
+
+
+_is_iri = remembered(is_iri, entries=1024)  # the terms of one graph come again and again
 
 
 def answered(fact: AnswerWritten, course: Course) -> Batches:
