@@ -95,7 +95,8 @@ def test_the_schema_knows_pydantic_and_itself(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [path for path in PRODUCT if inside(path, TRANSLATORS)], ids=name)
 def test_translators_know_rdflib_and_the_schema(path: Path) -> None:
-    assert foreign(path) <= {"pydantic", "pydantic_core", "rdflib", "clew_schema", "clew_translators"}
+    ours = {"clew_schema", "clew_translators"}
+    assert foreign(path) <= {"pydantic", "pydantic_core", "rdflib", "prov", "pyshacl", *ours}
     assert not tops(imports(path)) & (NOT_IN_CORE - {"os", "urllib.request"})
 
 

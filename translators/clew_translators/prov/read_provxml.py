@@ -63,13 +63,14 @@ class _Source:
     def __init__(self, text: str | bytes) -> None:
         self._namespaces: dict[ET.Element, dict[str, str]] = {}
         scopes: list[tuple[str, str]] = []
+        inside: dict[str, str] | None = None  # what the scopes amount to, made once for all elements in them
         for event, value in _events(text):
-            if event == "start-ns":
-                scopes.append(value)
-            elif event == "end-ns":
-                scopes.pop()
+            if event == "start":
+                inside = dict(scopes) if inside is None else inside
+                self._namespaces[value] = inside
             else:
-                self._namespaces[value] = dict(scopes)
+                scopes = [*scopes, value] if event == "start-ns" else scopes[:-1]
+                inside = None
         self.root = next(iter(self._namespaces))
 
     def id(self, element: ET.Element) -> str | None:

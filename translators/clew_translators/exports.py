@@ -1,0 +1,55 @@
+"""A run's quads in the formats that other programs read."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from clew_translators.export_jsonld import to_jsonld
+from clew_translators.export_trig import to_trig, to_turtle
+from clew_translators.prov.read_rdf import read_quads
+from clew_translators.prov.write_provjson import write_provjson
+from clew_translators.prov.write_provn import write_provn
+from clew_translators.prov.write_provxml import write_provxml
+from clew_translators.quads import to_nquads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from clew_schema.rdf import Triple
+
+FORMATS: Mapping[str, Callable[[Sequence[Triple]], str]] = MappingProxyType(
+    {
+        "nquads": to_nquads,
+        "trig": to_trig,
+        "turtle": to_turtle,
+        "jsonld": to_jsonld,
+        "provjson": lambda quads: write_provjson(read_quads(quads)),
+        "provn": lambda quads: write_provn(read_quads(quads)),
+        "provxml": lambda quads: write_provxml(read_quads(quads)),
+    }
+)
+"""Every format: N-Quads, TriG and JSON-LD hold all graphs, the others what ``urn:graph:provenance`` says in PROV."""
+
+
+class UnknownFormat(ValueError):
+    """No format of that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no format {name!r}; the formats are {', '.join(FORMATS)}")
+
+
+def export(quads: Sequence[Triple], format: str) -> str:  # noqa: A002 - the word for it
+    """The quads of one run in ``format``, one of :data:`FORMATS`; they are not changed, nor is their order relied on.
+
+    Raises UnknownFormat; NotRdf for quads that RDF, or JSON-LD, cannot hold; NotProv and NotExpressible (both from
+    ``clew_translators.prov.building``) for quads that make no PROV document.
+    """
+    check_format(format)
+    return FORMATS[format](quads)
+
+
+def check_format(format: str) -> None:  # noqa: A002 - the word for it
+    """Raise UnknownFormat unless ``format`` is one of :data:`FORMATS`."""
+    if format not in FORMATS:
+        raise UnknownFormat(format)
