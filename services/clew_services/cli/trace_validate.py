@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,6 +71,9 @@ def validate(
 
     if format_ and format_ not in FORMATS:
         fail("unknown-format", str(UnknownFormat(format_)), 2)
+    logging.getLogger("rdflib").setLevel(
+        logging.CRITICAL
+    )  # it tells of values that it cannot read, at length
     settings = load(data)
     code = 0
     for source in sources:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from clew_translators.prov.building import NotProv
 from clew_translators.prov.rdf_text import PARSERS, read_rdf_text
 from clew_translators.prov.read_provjson import read_provjson
+from clew_translators.prov.read_provjsonld import CONTEXT, read_provjsonld
 from clew_translators.prov.read_provn import read_provn
 from clew_translators.prov.read_provxml import read_provxml
 from clew_translators.prov.read_rdf import read_quads
@@ -22,7 +23,7 @@ RDF_FORMATS: tuple[str, ...] = ("nquads", "ntriples", *PARSERS)
 """Syntaxes of RDF, which hold PROV-O."""
 
 READERS: Mapping[str, Callable[[str], Document]] = MappingProxyType(
-    {"provn": read_provn, "provjson": read_provjson, "provxml": read_provxml}
+    {"provn": read_provn, "provjson": read_provjson, "provxml": read_provxml, "provjsonld": read_provjsonld}
 )
 """Formats of PROV's own."""
 
@@ -64,9 +65,11 @@ def format_of(text: str, name: str = "") -> str:
     ``.json`` and ``.xml`` say nothing by themselves, for two formats each end so.
     """
     ending = name.rpartition(".")[2].lower() if "." in name else ""
+    start = text.lstrip("\ufeff \t\r\n")
+    if CONTEXT in start and start.startswith("{"):
+        return "provjsonld"
     if ending in _ENDINGS:
         return _ENDINGS[ending]
-    start = text.lstrip("\ufeff \t\r\n")
     if start.startswith("<") and re.match(
         r"<(?:\?xml|!--|!DOCTYPE|[A-Za-z][\w.-]*(?::[\w.-]+)?[\s>/])", start
     ):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from clew_translators.namespaces import PROV, XSD
 from clew_translators.prov.building import NotProv
-from clew_translators.prov.qnames import EXISTENTIAL, PREFIX, QUALIFIED, unescaped
+from clew_translators.prov.qnames import PREFIX, QUALIFIED, unescaped
 from clew_translators.refusal import found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FORMAT = "PROV-N"
 
@@ -93,6 +97,18 @@ class Text:
             return match[0]
         return self._name(_QUALIFIED, "a qualified name")
 
+    def name_before(self, declarations: Callable[[], None]) -> str:
+        """A name that comes before the ``declarations`` that it is to be read by."""
+        before = self._at
+        if (match := _EXISTENTIAL.match(self._text, before)) is None:
+            match = self._match(_QUALIFIED, "a qualified name")
+        self._move(match.end())
+        declarations()
+        after, self._at = self._at, before
+        name = self.name()
+        self._at = after
+        return name
+
     def quoted_name(self) -> str:
         """A qualified name in apostrophes, as its IRI."""
         return self._name(_QUOTED_NAME, "a qualified name in apostrophes")
@@ -112,6 +128,13 @@ class Text:
     def time(self) -> str:
         """An ``xsd:dateTime``, as it is written."""
         return self._match(_TIME, "a time like 2026-01-31T12:00:00Z")[0]
+
+    def take_time(self) -> bool:
+        """Take a time if one comes next."""
+        match = _TIME.match(self._text, self._at)
+        if match:
+            self._move(match.end())
+        return match is not None
 
     def integer(self) -> str:
         """A whole number, or ``""`` when none comes next."""
@@ -164,6 +187,3 @@ def _character(escape: re.Match[str]) -> str:
     if escape[3] not in _ESCAPES:
         raise ValueError(f"\\{escape[3]} escapes nothing")
     return _ESCAPES[escape[3]]
-
-
-__all__ = ["EXISTENTIAL", "FORMAT", "Text"]

@@ -1,7 +1,8 @@
 """PROV-N → statements: the grammar of the recommendation (REC 2013-04-30), production by production.
 
-Names that begin with ``_:`` are read as well, though PROV-N has none: they stand for what is not named. Statements of
-extensions (section 3.8) are read and left out, for the data model has no place for them; ``mentionOf`` is PROV-Links'.
+More is read than it allows: any number of the optional arguments, as its own examples have it, and names that begin
+with ``_:``, which stand for what is not named. Statements of extensions (section 3.8) are read and left out, for the
+data model has no place for them; ``mentionOf`` is PROV-Links'.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clew_translators.namespaces import PROV, XSD, XSD_STRING
-from clew_translators.prov.building import ELEMENTS, NAMED, REQUIRED, document, statement
+from clew_translators.prov.building import ELEMENTS, NAMED, REQUIRED, document, missing, statement
 from clew_translators.prov.model import ARGUMENTS, TIMES, Name, Value
 from clew_translators.prov.provn_text import Text
 
@@ -38,11 +39,10 @@ def read_provn(text: str) -> Document:
 
 
 def _bundle(source: Text) -> tuple[str, list[Statement]]:
-    """A bundle: its namespaces count inside, those of the document too."""
+    """A bundle: its namespaces count inside, those of the document too. Its name is one of those inside (3.7.3)."""
     outside = dict(source.namespaces)
     source.need("bundle")
-    name = source.name()
-    _namespaces(source)
+    name = source.name_before(lambda: _namespaces(source))
     inside = _statements(source)
     source.need("endBundle")
     source.namespaces = outside
@@ -97,19 +97,11 @@ def _statement(source: Text, kind: Kind) -> Statement:
             attributes = _attributes(source)
             break
         given.append(_argument(source, kind, len(given)))
-    if len(given) not in {REQUIRED[kind], len(ARGUMENTS[kind])} or None in given[: REQUIRED[kind]]:
-        raise source.problem(_count(kind, given), instead=False)
+    if len(given) < REQUIRED[kind] or None in given[: REQUIRED[kind]]:
+        lacking = missing(kind, [*given, *[None] * REQUIRED[kind]])
+        raise source.problem(f"{kind} needs its {' and '.join(lacking)}", instead=False)
     source.need(")")
     return statement(kind, id_, dict(zip(ARGUMENTS[kind], given, strict=False)), attributes)
-
-
-def _count(kind: Kind, given: list[str | None]) -> str:
-    names = ARGUMENTS[kind]
-    least = names[: REQUIRED[kind]]
-    if None in given[: len(least)]:
-        return f"{kind} needs its {' and '.join(least)}: no - there"
-    told = f"({', '.join(names)})"
-    return f"{kind} takes {told}" + (f", or ({', '.join(least)}) alone" if least != names else "")
 
 
 def _argument(source: Text, kind: Kind, place: int) -> str | None:
@@ -164,13 +156,26 @@ def _extension(source: Text) -> None:
         source.name()
     except ValueError:
         raise before from None
-    source.need("(")
-    while not source.take(")"):
+    if not source.peek("("):
+        raise before
+    _tuple(source)
+
+
+def _tuple(source: Text) -> None:
+    """What stands in brackets after the name of an extension, or inside such brackets."""
+    closing = ")" if source.take("(") else "}"
+    if closing == "}":
+        source.need("{")
+    while not source.take(closing):
         if source.peek("["):
             _attributes(source)
-        elif source.peek('"'):
+        elif source.peek('"') or source.peek("'"):
             _literal(source)
-        elif not source.take("-"):
+        elif source.peek("(") or source.peek("{"):
+            _tuple(source)
+        elif not (source.take("-") or source.take_time() or source.integer()):
             source.name()
-        if not (source.take(";") or source.take(",") or source.peek(")")):
-            raise source.problem("expected , or ) or ;")
+            if source.peek("("):
+                _tuple(source)
+        if not (source.take(";") or source.take(",") or source.peek(closing)):
+            raise source.problem(f"expected , or ; or {closing}")

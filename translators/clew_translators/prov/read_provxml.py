@@ -78,6 +78,10 @@ class _Source:
         text = element.get(_ID)
         return None if text is None else self.name(element, text)
 
+    def has_default(self, element: ET.Element) -> bool:
+        """Whether a name without a prefix has a namespace in ``element``."""
+        return "" in self._namespaces[element]
+
     def name(self, element: ET.Element, text: str) -> str:
         """The qualified name ``text`` in ``element`` as an IRI."""
         text = text.strip()
@@ -164,7 +168,10 @@ def _value(source: _Source, child: ET.Element) -> Value | Name:
         return Value(text, language=language)
     type_ = child.get(XSI_TYPE)
     datatype = source.name(child, type_) if type_ else XSD_STRING
-    return Name(source.name(child, text)) if datatype in NAMES else Value(text, datatype)
+    if datatype not in NAMES:
+        return Value(text, datatype)
+    # The note's own examples have names in no namespace: in PROV, which knows none, those are texts.
+    return Name(source.name(child, text)) if ":" in text or source.has_default(child) else Value(text.strip())
 
 
 def _texts(child: ET.Element) -> Iterable[str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clew_translators import namespaces as ns
-from clew_translators.prov.building import NotProv, document
+from clew_translators.prov.building import document
 from clew_translators.prov.model import Name, Value
 from clew_translators.prov.rdf_statements import BUNDLE, statements
 from clew_translators.trace_quads import name_of
@@ -64,6 +64,3 @@ def _value(term: Term) -> Value | Name:
     if term.language:
         return Value(term.value, language=term.language)
     return Value(term.value, term.datatype or ns.XSD_STRING)
-
-
-__all__ = ["NotProv", "read_quads"]
