@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from clew_schema.evidence import Evidence, Grade
+from clew_schema.facts import AnswerWritten, QuestionAsked, RunFailed
 from clew_schema.retrieval import DocumentRagResponse
 from clew_services.adapters.models.chat_scripted import ScriptedGrader, ScriptedWriter
 from clew_services.errors import ClewError, ModelFailed, ModelReplyInvalid
 from clew_services.ports import Leaf
+from clew_translators.explain.facts import facts_of
+from clew_translators.explain.seal import broken_seals
 from clew_translators.trace_tree import Span
 from tests.flow.house import CLEW, GOOD, NOTHING, House
 
@@ -58,6 +62,43 @@ async def test_every_message_of_a_run_carries_its_session_and_collection(tmp_pat
         for batch in house.batches("urn:trustgraph:docrag:S"):
             assert batch.metadata is not None
             assert batch.metadata.collection == "greek"
+
+
+async def test_claims_have_the_same_names_streamed_or_not_and_are_those_of_the_trace(tmp_path: Path) -> None:
+    text = "A clew is a ball of thread. [1] Theseus never used it. [1] The thread was red and long."
+    async with House(tmp_path, writer=ScriptedWriter(text)) as house:
+        await house.load("clew.md", CLEW)
+        whole = await house.ask("What is a clew?", session_id="S")
+        streamed = (await house.hear("What is a clew?", session_id="S"))[-1]
+        assert streamed.message_type == "end"
+        assert whole.claims == streamed.claims
+        assert [
+            (text[c.start : c.end], c.verdict, c.id.removeprefix(whole.message_id)) for c in whole.claims
+        ] == [
+            ("A clew is a ball of thread.", "supported", "/claim/1"),
+            ("Theseus never used it.", "unsupported", "/claim/2"),
+            ("The thread was red and long.", "uncited", "/claim/3"),
+        ]
+        assert whole.coverage == pytest.approx(1 / 3)
+        facts = facts_of([t for b in house.batches("urn:trustgraph:docrag:S") for t in b.triples])
+        told = next(fact for fact in facts if isinstance(fact, AnswerWritten))
+        assert told.claims == tuple(claim.model_copy(update={"id": ""}) for claim in whole.claims)
+
+
+async def test_every_fact_is_sealed_and_names_its_version(tmp_path: Path) -> None:
+    async with House(tmp_path) as house:
+        await house.load("clew.md", CLEW)
+        answer = await house.ask("What is a clew?", user="Ada")
+        batches = house.batches(f"urn:trustgraph:docrag:{answer.session_id}")
+        facts = facts_of([triple for batch in batches for triple in batch.triples])
+        assert len(facts) == 5
+        assert not broken_seals(facts)
+        assert {fact.version for fact in facts} == {version("clew-services")}
+        assert isinstance(facts[0], QuestionAsked)
+        assert facts[0].person == "Ada"
+        forged = facts[2].model_copy(update={"ended_at": facts[2].started_at[:-2] + "9Z"})
+        assert [each.position for each in broken_seals((*facts[:2], forged, *facts[3:]))] == [3]
+        assert broken_seals((*facts[:2], *facts[3:])), "and so is one that is missing"
 
 
 async def test_steps_come_while_the_run_goes_on(tmp_path: Path) -> None:
@@ -168,6 +209,11 @@ async def test_a_model_that_fails_is_an_error_with_a_letter_and_a_trace(
         tree = house.trace(f"urn:trustgraph:docrag:{answer.session_id}")
         assert tree.state == "failed"
         assert tree.question == "What is a clew?"
+        batches = house.batches(f"urn:trustgraph:docrag:{answer.session_id}")
+        facts = facts_of([triple for batch in batches for triple in batch.triples])
+        assert isinstance(facts[-1], RunFailed)
+        assert (facts[-1].letter, facts[-1].attempt) == (letter.letter_id, 1)
+        assert not broken_seals(facts)
 
 
 async def test_a_question_in_chinese_finds_chinese(tmp_path: Path) -> None:

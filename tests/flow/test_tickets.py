@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from clew_schema.facts import RunPaused, RunResumed, TicketCancelled
+from clew_schema.facts import QuestionAsked, RunPaused, RunResumed, TicketCancelled
 from clew_schema.retrieval import DocumentRagQuery
 from clew_services.adapters.bus.memory import MemoryBus
 from clew_services.adapters.stores.ledger_sql import SqlLedger
 from clew_services.runtime.clock import SystemClock
+from clew_translators.explain.seal import broken_seals
 from tests.core import supermew_nodes as nodes
 from tests.core.supermew_run import Script
 from tests.flow.supermew_services import Conversation
@@ -37,13 +38,16 @@ async def test_a_run_goes_on_where_it_waited(tmp_path: Path) -> None:
         assert paused.rag_trace["retrieved_chunks"] == []
         assert paused.ext is not None
         assert paused.ext["hitl_resume_state"]["question"] == nodes.QUESTION
-        done = await services.reply(paused.ticket, "乙")
+        done = await services.reply(paused.ticket, "乙", user="Ada")
         assert (done.outcome, done.ticket) == ("answer", "")
         assert done.session_id == paused.session_id
         assert done.rag_trace is not None
         assert done.rag_trace["hitl_answer"] == "乙"
-        kinds = [type(fact) for fact in services.facts(paused.session_id)]
+        facts = services.facts(paused.session_id)
+        kinds = [type(fact) for fact in facts]
         assert kinds.count(RunPaused) == kinds.count(RunResumed) == 1
+        assert [fact.person for fact in facts if isinstance(fact, QuestionAsked | RunResumed)] == ["", "Ada"]
+        assert not broken_seals(facts), "the chain goes on where the run rested"
         tree = services.house.trace(f"urn:trustgraph:docrag:{paused.session_id}")
         assert tree.state == "answered"
 
@@ -118,9 +122,12 @@ async def test_a_late_answer_is_refused(tmp_path: Path) -> None:
 async def test_a_person_may_withdraw(tmp_path: Path) -> None:
     async with Conversation(tmp_path, script(ASKS)) as services:
         paused = await services.say(nodes.QUESTION)
-        gone = await services.reply(paused.ticket, "", cancel=True)
+        gone = await services.reply(paused.ticket, "", cancel=True, user="Ada")
         assert (gone.outcome, gone.error, gone.end_of_session) == ("cancelled", None, True)
-        assert isinstance(services.facts(paused.session_id)[-1], TicketCancelled)
+        facts = services.facts(paused.session_id)
+        assert isinstance(facts[-1], TicketCancelled)
+        assert facts[-1].person == "Ada"
+        assert not broken_seals(facts)
         assert services.house.trace(f"urn:trustgraph:docrag:{paused.session_id}").state == "cancelled"
         late = await services.reply(paused.ticket, "丹瑾")
         assert late.error is not None

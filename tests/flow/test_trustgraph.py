@@ -35,17 +35,45 @@ async def test_a_captured_question_is_answered_where_trustgraph_answers(tmp_path
             Outgoing(topic=REQUEST, payload=CAPTURED.encode(), properties={"id": "58e5eb6a"})
         )
         said = await answers(house, RESPONSE, "end_of_session")
-        assert [message["message_type"] for message in said][:-1] == ["explain"] * 3
         last = said[-1]
         assert (last["message_type"], last["response"]) == ("", "A ball of thread. [1]")
         assert (last["end_of_stream"], last["end_of_session"], last["error"]) == (True, True, None)
         assert {message.properties["id"] for message in house.bus.messages(RESPONSE)} == {"58e5eb6a"}
-        for message in said[:-1]:
-            assert message["explain_graph"] == "urn:graph:retrieval"
-            assert message["explain_id"]
+        assert {message["message_type"] for message in said[:-1]} == {"explain"}
+        assert {message["explain_graph"] for message in said[:-1]} == {"urn:graph:retrieval"}
+        root = last["explain_id"]
+        shown = [message["explain_id"] for message in said[:-1]]
+        assert shown == [root, *(f"{root}/{name}" for name in ("grounding", "exploration", "synthesis"))]
         batches = [json.loads(message.payload) for message in house.bus.messages(TRIPLES)]
-        assert len(batches) == 3
         assert {batch["metadata"]["collection"] for batch in batches} == {"default"}
+        entities = [batch for batch in batches if not batch["metadata"]["root"]]
+        assert [batch["metadata"]["id"] for batch in entities] == shown
+        assert [batch["triples"] for batch in entities] == [m["explain_triples"] for m in said[:-1]]
+        assert {t["g"] for batch in entities for t in batch["triples"]} == {"urn:graph:retrieval"}
+        ours = [batch for batch in batches if batch["metadata"]["root"] == root]
+        assert len(ours) == 3, "one a step, for readers who want to know why"
+        assert {t["g"] for batch in ours for t in batch["triples"]} == {"urn:graph:provenance"}
+
+
+async def test_the_vocabulary_is_chosen_apart_from_the_topics(tmp_path: Path) -> None:
+    async def batches(**settings: str) -> int:
+        async with House(tmp_path, **settings) as house:
+            await house.load("clew.md", CLEW)
+            answer = await house.ask("What is a clew?", session_id="s")
+            assert answer.outcome == "answer"
+            return len(house.published("explainability"))
+
+    assert await batches() == 3
+    assert await batches(explain_profile="trustgraph") == 7
+    assert await batches(explain_profile="spec", topic_profile="trustgraph") == 3
+
+
+async def test_a_caller_who_does_not_stream_gets_trustgraphs_vocabulary_at_the_end(tmp_path: Path) -> None:
+    async with House(tmp_path, explain_profile="trustgraph") as house:
+        await house.load("clew.md", CLEW)
+        answer = await house.ask("What is a clew?", session_id="s")
+        told = [t for batch in house.published("explainability") for t in batch.triples]
+        assert answer.explain_triples == tuple(t for t in told if t.g == "urn:graph:retrieval")
 
 
 async def test_what_our_services_send_each_other_stays_on_persistent_topics(tmp_path: Path) -> None:

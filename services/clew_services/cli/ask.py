@@ -43,6 +43,10 @@ TimeoutOption = Annotated[
 SessionOption = Annotated[
     str, typer.Option("--session", help="Session id of the run; a new uuid if not given.")
 ]
+UserOption = Annotated[
+    str,
+    typer.Option("--user", metavar="NAME", help="Who asks or answers; the trace keeps it. Default: nobody."),
+]
 
 
 def ask(
@@ -55,6 +59,7 @@ def ask(
     json: JsonOption = False,
     timeout: TimeoutOption = 120.0,
     session: SessionOption = "",
+    user: UserOption = "",
     data: DataOption = None,
 ) -> None:
     """Ask the documents. Steps stream past on standard error, the answer comes on standard output."""
@@ -66,6 +71,7 @@ def ask(
         doc_limit=limit,
         streaming=True,
         session_id=utf8(session) or str(uuid4()),
+        user=utf8(user),
     )
     converse(load(data), query, query.session_id, timeout=timeout, explain=explain, json=json, data=data)
 
@@ -76,6 +82,7 @@ def agent(
     json: JsonOption = False,
     timeout: TimeoutOption = 120.0,
     session: SessionOption = "",
+    user: UserOption = "",
     data: DataOption = None,
 ) -> None:
     """Ask the agent: it thinks, uses tools, and concludes. Thoughts come on standard error."""
@@ -86,6 +93,7 @@ def agent(
         collection=utf8(collection),
         streaming=True,
         session_id=utf8(session) or str(uuid4()),
+        user=utf8(user),
     )
     error = start(_agent(load(data), request, timeout, json=json))
     _end(error, request.session_id, request.collection, json=json, data=data)

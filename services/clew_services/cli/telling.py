@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from clew_schema.evidence import Citation
+    from clew_schema.evidence import Citation, CitationCheck
     from clew_schema.rdf import Triple
     from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
     from clew_services.client import Client
     from clew_translators.trace_tree import Step
+
+_OPEN = {"uncited": "cites nothing", "unchecked": "could not be checked"}
+"""What is said of a claim whose citations, if it has any, were not found to fail."""
 
 QUOTE = 240
 """Characters of a quote that are shown; the trace and ``--json`` have all of them."""
@@ -112,14 +115,18 @@ class Telling:
         self._checked(body)
 
     def _checked(self, body: DocumentRagResponse) -> None:
-        """Sentences that their citations do not support, if there are any."""
+        """Sentences that their citations do not support, or that have none, if there are any."""
         text = body.response or ""
-        doubtful = [check for check in body.checks if check.verdict != "supported"]
-        for check in doubtful:
-            instead = f", but [{check.better}] does" if check.better else ""
-            sentence = clipped(text[check.start : check.end], QUOTE)
-            say(self._answer, (f"  [{check.number}] does not support{instead}: ", "yellow"), f"“{sentence}”")
-        if doubtful and body.coverage is not None:
+        open_ = {(claim.start, claim.end): claim.verdict for claim in body.claims if claim.verdict in _OPEN}
+        doubts = [
+            ((check.start, check.end), f"[{check.number}] does not support" + _instead(check))
+            for check in body.checks
+            if check.verdict != "supported" and (check.start, check.end) not in open_
+        ]
+        doubts += [(span, _OPEN[verdict]) for span, verdict in open_.items()]
+        for (start, end), doubt in sorted(doubts, key=lambda each: each[0]):
+            say(self._answer, (f"  {doubt}: ", "yellow"), f"“{clipped(text[start:end], QUOTE)}”")
+        if doubts and body.coverage is not None:
             say(self._answer, (f"  citations support {body.coverage:.0%} of the sentences", "dim"))
 
     def _cited(self, citation: Citation) -> None:
@@ -135,6 +142,10 @@ class Telling:
             self._answer.print(Padding(Text(quote, style="dim italic"), (0, 0, 0, 6)))
         else:
             say(self._answer, f"      {quote}")
+
+
+def _instead(check: CitationCheck) -> str:
+    return f", but [{check.better}] does" if check.better else ""
 
 
 class Line:

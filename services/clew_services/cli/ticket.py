@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from clew_services.cli.ask import ExplainOption, TimeoutOption, converse
+from clew_services.cli.ask import ExplainOption, TimeoutOption, UserOption, converse
 from clew_services.cli.common import (
     CollectionOption,
     DataOption,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from clew_schema.rdf import Triple
+    from clew_schema.retrieval import DocumentRagQuery
     from clew_services.adapters.stores.ledger_sql import SqlLedger
     from clew_services.ports import Ticket
     from clew_services.settings import Settings
@@ -102,6 +103,7 @@ def answer(
     explain: ExplainOption = False,
     json: JsonOption = False,
     timeout: TimeoutOption = 120.0,
+    user: UserOption = "",
     data: DataOption = None,
 ) -> None:
     """Answer a ticket. The question that waits for it goes on, and is told as `clew ask` tells it."""
@@ -115,7 +117,8 @@ def answer(
             f"ticket {ticket.ticket_id} has {len(ticket.options)} options, and no number {option}",
         )
     said = ticket.options[option - 1] if option else utf8(text)
-    _go_on(settings, ticket, said, timeout=timeout, explain=explain, json=json, data=data)
+    query = _answer(ticket, said, user)
+    _go_on(settings, ticket, query, timeout=timeout, explain=explain, json=json, data=data)
 
 
 @app.command()
@@ -123,33 +126,41 @@ def cancel(
     ticket_id: TicketArgument,
     json: JsonOption = False,
     timeout: TimeoutOption = 120.0,
+    user: UserOption = "",
     data: DataOption = None,
 ) -> None:
     """Withdraw the question that waits for this ticket. It ends without an answer."""
     settings = load(data)
-    _go_on(settings, _waiting(settings, ticket_id), "", timeout=timeout, explain=False, json=json, data=data)
+    ticket = _waiting(settings, ticket_id)
+    query = _answer(ticket, "", user)
+    _go_on(settings, ticket, query, timeout=timeout, explain=False, json=json, data=data)
+
+
+def _answer(ticket: Ticket, said: str, user: str) -> DocumentRagQuery:
+    """What ``user`` says to ``ticket``; an empty answer withdraws the question."""
+    from clew_schema.retrieval import DocumentRagQuery
+
+    return DocumentRagQuery(
+        ticket=ticket.ticket_id,
+        answer=said,
+        cancel=not said,
+        collection=ticket.collection,
+        streaming=True,
+        user=utf8(user),
+    )
 
 
 def _go_on(
     settings: Settings,
     ticket: Ticket,
-    said: str,
+    query: DocumentRagQuery,
     *,
     timeout: float,
     explain: bool,
     json: bool,
     data: DataOption,
 ) -> None:
-    """Publish the answer, or for an empty one the withdrawal, and tell what comes of it."""
-    from clew_schema.retrieval import DocumentRagQuery
-
-    query = DocumentRagQuery(
-        ticket=ticket.ticket_id,
-        answer=said,
-        cancel=not said,
-        collection=ticket.collection,
-        streaming=True,
-    )
+    """Publish ``query``, which answers ``ticket``, and tell what comes of it."""
     converse(
         settings,
         query,

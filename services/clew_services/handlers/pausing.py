@@ -89,7 +89,7 @@ class Pausing:
         ticket = await self._open(query)
         rest = _rest(ticket, query)
         if query.cancel:
-            return self._cancelled(ticket, rest)
+            return self._cancelled(ticket, rest, query.user)
         run = read(rest.trail, rest.query.query)
         questions = resumption(run, query.answer)
         resumed = RunResumed(
@@ -98,6 +98,7 @@ class Pausing:
             from_route=ticket.route,
             from_status=ticket.status,
             questions=questions,
+            person=query.user,
         )
         run = read((*rest.trail, resumed), rest.query.query)
         found = await together(*(self._retrieve(rest, run, each) for each in questions))
@@ -142,8 +143,8 @@ class Pausing:
             )
         return ticket
 
-    def _cancelled(self, ticket: Ticket, rest: GradingResponse) -> Outcome:
-        cancelled = TicketCancelled(ticket=ticket.ticket_id)
+    def _cancelled(self, ticket: Ticket, rest: GradingResponse, person: str) -> Outcome:
+        cancelled = TicketCancelled(ticket=ticket.ticket_id, person=person)
         response = DocumentRagResponse(response="", outcome="cancelled", ticket=ticket.ticket_id)
         return Outcome(
             send=(_final(rest, response, cancelled),),

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clew_services.runtime.stamping import trail_of
-from clew_translators.explain import entity_uri, tell
+from clew_translators.explain import entity_uri, tellings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clew_schema.facts import Fact
     from clew_services.runtime.handling import Handling
-    from clew_services.settings import ExplainProfile
-    from clew_translators.explain import Told
+    from clew_translators.explain import Profile, Told
     from clew_translators.explain.statements import Statements
 
 
@@ -25,7 +24,7 @@ class Explaining:
     Nothing is told of a run whose caller does not want a trace.
     """
 
-    profile: ExplainProfile = "spec"
+    profile: Profile = "spec"
     repaired: bool = True
 
     def batches(self, handling: Handling, facts: Sequence[Fact]) -> tuple[Told, ...]:
@@ -54,15 +53,16 @@ class Explaining:
         caller = handling.step.caller
         if caller is None or not facts or not handling.envelope.traced:
             return ()
-        told = tell(
+        return tellings(
             facts,
             session_id=handling.session_id,
             collection=handling.collection,
             mechanism=caller.mechanism,
+            profile=self.profile,
             trail=trail,
             retrieval_only=retrieval_only,
+            repaired=self.repaired,
         )
-        return (told,) if told else ()
 
 
 def entity_of(handling: Handling, facts: Sequence[Fact]) -> str:
