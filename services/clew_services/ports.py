@@ -619,6 +619,7 @@ class Thinker(Protocol):
     """Decides an agent's next act. Raises as Chat does."""
 
     name: str
+    prompt_version: str
 
     async def think(
         self, question: str, history: Sequence[AgentStep], tools: Sequence[Tool], emit: Emit

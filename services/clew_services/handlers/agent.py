@@ -13,13 +13,15 @@ from clew_schema.retrieval import DocumentRagQuery, ReturnAddress
 from clew_services.core.agent import Tool
 from clew_services.core.prompts import completion_prompt
 from clew_services.core.questions import check_question
-from clew_services.errors import ClewError
+from clew_services.core.uses import uses
+from clew_services.errors import ClewError, told
 from clew_services.runtime.outcome import Outcome, Send
 from clew_translators.uris import (
     agent_iteration_uri,
     agent_observation_uri,
     agent_thought_uri,
     docrag_question_uri,
+    docrag_synthesis_uri,
 )
 
 if TYPE_CHECKING:
@@ -84,31 +86,28 @@ class Think:
         check_question(request.question)
         number = len(request.history) + 1
         if number > self.max_iterations:
-            return self._conclude(
-                request, Concluded(answer=TOO_MANY, after=number - 1, reason="max-iterations")
+            ended = Concluded(
+                answer=TOO_MANY,
+                after=number - 1,
+                reason="max-iterations",
+                uses=uses(request.history, ""),
             )
+            return _conclude(request, ended)
         tools = self._tools(request)
         thought = await self.thinker.think(request.question, request.history, tools, _silent)
         if thought.final is not None:
-            return self._conclude(
-                request, Concluded(answer=thought.final, after=number - 1, thought=thought.thought)
-            )
-        chosen = ToolChosen(
-            number=number,
-            thought=thought.thought,
-            action=thought.action,
-            arguments=dict(thought.arguments),
-            in_token=thought.in_token,
-            out_token=thought.out_token,
-            model=thought.model,
-        )
+            return _conclude(request, self._concluded(request, thought, thought.final))
+        chosen = self._chosen(request, thought, tools)
         said = _thought(request, number, thought.thought)
         if thought.action == DOCUMENT_QUERY.name and DOCUMENT_QUERY in tools:
             return Outcome(send=(said, _ask_documents(request, chosen)), facts=(chosen,))
-        observation, failed = await self._call(thought, tools)
-        observed = ToolObserved(number=number, observation=observation, failed=failed)
+        observed = await self._call(number, thought, tools)
         return Outcome(
-            send=(said, _observation(request, number, observation), _next(request, chosen, observed)),
+            send=(
+                said,
+                _observation(request, number, observed.observation),
+                _next(request, chosen, observed),
+            ),
             facts=(chosen, observed),
         )
 
@@ -118,26 +117,43 @@ class Think:
             return ()
         return (DOCUMENT_QUERY, *(local.tool for local in self.local))
 
-    async def _call(self, thought: Thought, tools: tuple[Tool, ...]) -> tuple[str, bool]:
+    def _chosen(self, request: AgentRequest, thought: Thought, tools: tuple[Tool, ...]) -> ToolChosen:
+        said = "\n".join((thought.thought, *thought.arguments.values()))
+        return ToolChosen(
+            number=len(request.history) + 1,
+            thought=thought.thought,
+            action=thought.action,
+            arguments=dict(thought.arguments),
+            candidates=tuple(tool.name for tool in tools),
+            uses=uses(request.history, said, request.question),
+            prompt_version=self.thinker.prompt_version,
+            in_token=thought.in_token,
+            out_token=thought.out_token,
+            model=thought.model,
+        )
+
+    def _concluded(self, request: AgentRequest, thought: Thought, answer: str) -> Concluded:
+        return Concluded(
+            answer=answer,
+            after=len(request.history),
+            thought=thought.thought,
+            uses=uses(request.history, f"{thought.thought}\n{answer}", request.question),
+            prompt_version=self.thinker.prompt_version,
+            in_token=thought.in_token,
+            out_token=thought.out_token,
+            model=thought.model,
+        )
+
+    async def _call(self, number: int, thought: Thought, tools: tuple[Tool, ...]) -> ToolObserved:
         """What a local tool says. A tool that fails, or is none of ours, is an observation: the model may do better."""
         for local in self.local:
             if local.tool.name == thought.action and local.tool in tools:
                 try:
-                    return await local.call(thought.arguments), False
+                    return ToolObserved(number=number, observation=await local.call(thought.arguments))
                 except ClewError as error:
-                    return f"Error: {error}", True
+                    return _failed(number, told(error).message)
         names = ", ".join(tool.name for tool in tools) or "none"
-        return f"Error: there is no tool {thought.action!r}; the tools are: {names}", True
-
-    def _conclude(self, request: AgentRequest, concluded: Concluded) -> Outcome:
-        final = AgentResponse(
-            message_type="answer",
-            content=concluded.answer,
-            end_of_message=True,
-            end_of_dialog=True,
-        )
-        thought = (_thought(request, concluded.after + 1, concluded.thought),) if concluded.thought else ()
-        return Outcome(send=(*thought, Send(topics.AGENT_RESPONSE, final)), facts=(concluded,))
+        return _failed(number, f"there is no tool {thought.action!r}; the tools are: {names}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +164,42 @@ class Observe:
         """Put the result into the history, and let the agent go on."""
         request = AgentRequest.model_validate_json(result.state)
         chosen = next(fact for fact in reversed(request.trail) if isinstance(fact, ToolChosen))
-        failed = result.error is not None
-        text = f"Error: {result.error.message}" if result.error else _said(result)
-        observed = ToolObserved(
-            number=chosen.number,
-            observation=text,
-            failed=failed,
-            trace_uri=docrag_question_uri(result.session_id),
-        )
-        said = _observation(request, chosen.number, text)
+        asked = docrag_question_uri(result.session_id)
+        if result.error:
+            observed = _failed(chosen.number, result.error.message, trace_uri=asked)
+        else:
+            ended = result.outcome in _ANSWERS
+            observed = ToolObserved(
+                number=chosen.number,
+                observation=_said(result),
+                trace_uri=asked,
+                trace_end=docrag_synthesis_uri(result.session_id) if ended else "",
+            )
+        said = _observation(request, chosen.number, observed.observation)
         return Outcome(send=(said, _next(request, chosen, observed)), facts=(observed,))
+
+
+_ANSWERS = frozenset({"answer", "partial", "no_knowledge"})
+"""How a document question ends when it was answered: with a synthesis in its trace."""
+
+
+def _failed(number: int, error: str, trace_uri: str = "") -> ToolObserved:
+    """What the model reads of a tool that failed, and what went wrong."""
+    return ToolObserved(
+        number=number, observation=f"Error: {error}", failed=True, error=error, trace_uri=trace_uri
+    )
+
+
+def _conclude(request: AgentRequest, concluded: Concluded) -> Outcome:
+    """The end: the thought, if any, and the answer."""
+    final = AgentResponse(
+        message_type="answer",
+        content=concluded.answer,
+        end_of_message=True,
+        end_of_dialog=True,
+    )
+    thought = (_thought(request, concluded.after + 1, concluded.thought),) if concluded.thought else ()
+    return Outcome(send=(*thought, Send(topics.AGENT_RESPONSE, final)), facts=(concluded,))
 
 
 def _said(result: DocumentRagResponse) -> str:

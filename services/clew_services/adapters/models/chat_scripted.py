@@ -241,6 +241,7 @@ class ScriptedThinker:
         clock: Clock | None = None,
     ) -> None:
         self.name = name
+        self.prompt_version = "scripted"
         self.calls: tuple[tuple[str, tuple[AgentStep, ...], tuple[Tool, ...]], ...] = ()
         self._player: _Player[Thought] = _Player(name, (Thought,), thoughts, delay, clock)
 

@@ -9,7 +9,7 @@ from clew_schema.agent import AgentStep
 from clew_services.adapters.models.streams import closing
 from clew_services.adapters.models.usage import total
 from clew_services.core.agent import Thought, Tool
-from clew_services.core.prompts import react_prompt, react_repair_prompt
+from clew_services.core.prompts import REACT, react_prompt, react_repair_prompt
 from clew_services.core.react import ReactError, ReactParser, ThoughtText
 from clew_services.errors import ModelReplyInvalid
 from clew_services.ports import Chat, Emit, Prompt, Usage
@@ -27,6 +27,7 @@ class LlmThinker:
 
     def __init__(self, chat: Chat, *, repairs: int = 2) -> None:
         self.name = chat.name
+        self.prompt_version = REACT.version
         self._chat = chat
         self._repairs = repairs
 

@@ -25,6 +25,7 @@ class RuleThinker:
     """
 
     name = "rule"
+    prompt_version = ""
 
     async def think(
         self, question: str, history: Sequence[AgentStep], tools: Sequence[Tool], emit: Emit
