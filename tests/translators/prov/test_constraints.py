@@ -8,6 +8,7 @@ through most of these rules closes only where one name is given to two events of
 from typing import NamedTuple
 
 import pytest
+
 from clew_translators.prov.constraints import RULES, check
 from tests.translators.prov.constraints_notation import document
 

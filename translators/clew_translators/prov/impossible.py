@@ -57,9 +57,9 @@ def _reflexive_specializations(instance: Instance) -> Iterator[Violation]:
         circle = circle_of[specific]
         if circle == circle_of[general] and circle not in told:
             told.add(circle)
-            names = [terms.shown(entities[node]) for node in shortest_path(after, general, specific)]
-            chain = " is a specialization of ".join((names[-1], *names))
-            yield Violation(52, f"{chain}: nothing is a specialization of itself.", tuple(names))
+            ring = [entities[node] for node in shortest_path(after, general, specific)]
+            chain = " is a specialization of ".join(map(terms.shown, (ring[-1], *ring)))
+            yield Violation(52, f"{chain}: nothing is a specialization of itself.", terms.names(*ring))
 
 
 def _overlaps(instance: Instance) -> Iterator[Violation]:
@@ -73,12 +73,12 @@ def _overlaps(instance: Instance) -> Iterator[Violation]:
         if len(found) == 1:
             continue
         name = terms.shown(term)
-        subjects = (name,) if terms.named(term) else ()
+        subjects = terms.names(term)
         relations = [str(kind) for kind in found if kind not in OBJECTS]
         disjoint = [str(kind) for kind in found if kind in NO_OVERLAP]
         if len(disjoint) > 1:
             yield Violation(53, f"{name} names different relations: {listed(disjoint)}.", subjects)
         objects = [str(kind) for kind in found if kind in OBJECTS]
         if relations and objects:
-            message = f"{name} names what is {listed(objects)}, and also a relation: {listed(relations)}."
+            message = f"{name} names an {listed(objects)}, and also a relation: {listed(relations)}."
             yield Violation(54, message, subjects)

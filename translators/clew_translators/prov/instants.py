@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _DATE_TIME = re.compile(
-    r"(?P<year>-?\d{4,})-(?P<month>\d\d)-(?P<day>\d\d)T(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
+    r"(?P<year>-?\d{4,9})-(?P<month>\d\d)-(?P<day>\d\d)T(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
     r"(?:\.(?P<fraction>\d+))?(?P<zone>Z|[+-]\d\d:\d\d)?",
     re.ASCII,
 )
@@ -24,12 +24,25 @@ def instant(text: str) -> str:
     year, month, day, hour, minute, second = (
         int(found[part]) for part in ("year", "month", "day", "hour", "minute", "second")
     )
-    midnight = hour == 24 and not (minute or second or int(found["fraction"] or 0))
-    if not (1 <= month <= 12 and 1 <= day <= 31 and (hour < 24 or midnight) and minute < 60 and second < 60):
+    midnight = hour == 24 and not (minute or second or (found["fraction"] or "").strip("0"))
+    if not (
+        1 <= month <= 12
+        and 1 <= day <= _last(year, month)
+        and (hour < 24 or midnight)
+        and minute < 60
+        and second < 60
+    ):
         return f"?{plain}"
     seconds = _days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - _offset(found["zone"])
     fraction = (found["fraction"] or "").rstrip("0")
     return f"{seconds}.{fraction}{'Z' if found['zone'] else ''}"
+
+
+def _last(year: int, month: int) -> int:
+    """The last day of a month."""
+    if month == 2:
+        return 28 + (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
+    return 30 + (month in {1, 3, 5, 7, 8, 10, 12})
 
 
 def _offset(zone: str | None) -> int:

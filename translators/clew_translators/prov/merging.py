@@ -127,18 +127,20 @@ class _Merging:
         self._queue.extend(facts)
 
     def _violation(self, rule: int, fact: Fact, other: Fact, part: str, clash: Clash) -> Violation:
-        shown, named = self._terms.shown, self._terms.named
-        values = (clash.first, clash.second)
+        shown = self._terms.shown
+        values = f"{shown(clash.first)} and {shown(clash.second)}"
         if rule in _UNIQUE_WORDS:
-            _, one, two = UNIQUE[fact.kind]
-            ends = (fact.args[one], fact.args[two])
-            what = _UNIQUE_WORDS[rule].format(*map(shown, ends))
-            message = f"{what} in one event, but it is stated as two: {values[0]} and {values[1]}."
-            return Violation(rule, message, (*(shown(end) for end in ends if named(end)), *values))
-        kinds = other.kind if other.kind == fact.kind else f"{other.kind} and {fact.kind}"
-        subject = described(self._terms, fact)
-        message = f"{subject} is one {kinds}, but it is stated with two values of {part}: {values[0]} and {values[1]}."
-        return Violation(rule, message, (*((subject,) if named(fact.id) else ()), *values))
+            concerned = tuple(fact.args[place] for place in UNIQUE[fact.kind][1:])
+            what = _UNIQUE_WORDS[rule].format(*map(shown, concerned))
+            message = f"{what} in one event, but it is stated as two: {values}."
+        else:
+            concerned = (fact.id,)
+            kinds = "" if other.kind == fact.kind else f" as {other.kind} and {fact.kind}"
+            message = (
+                f"{described(self._terms, other)} is stated{kinds} with two values of {part},"
+                f" {values}: what has one name is one."
+            )
+        return Violation(rule, message, self._terms.names(*concerned, clash.first, clash.second))
 
 
 def _told_elsewhere(kind: Kind, other: Kind) -> bool:
@@ -158,6 +160,6 @@ def _times(instance: Instance, rule: int, part: str, kind: Kind) -> Iterator[Vio
         try:
             terms.unify(expected, time)
         except Clash as clash:
-            name = terms.shown(activity)
-            message = f"{name} has one {part}, but it is {clash.first} and, by a {kind}, {clash.second}."
-            yield Violation(rule, message, (name, clash.first, clash.second))
+            name, *times = (terms.shown(term) for term in (activity, clash.first, clash.second))
+            message = f"{name} has one {part}, but it is stated as {times[0]} and, by {kind}, as {times[1]}."
+            yield Violation(rule, message, terms.names(activity))

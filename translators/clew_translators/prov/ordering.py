@@ -83,8 +83,8 @@ def _violation(instance: Instance, events: Events, circle: list[Precedence]) -> 
         for edge in circle
         for thing in ([edge.first] if edge.first in events.facts else []) + [edge.one, edge.other]
     )
-    subjects = dict.fromkeys(terms.shown(thing) for thing in concerned if thing and terms.named(thing))
-    return Violation(STRICT, message, tuple(subjects), evidence=steps)
+    subjects = terms.names(*filter(None, concerned))
+    return Violation(STRICT, message, subjects, evidence=steps)
 
 
 def _between_events(events: Events, circle: list[Precedence]) -> Iterator[Precedence]:

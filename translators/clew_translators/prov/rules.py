@@ -83,8 +83,8 @@ RULES: Mapping[int, str] = MappingProxyType(
 class Step:
     """One precedence: ``event`` happens before ``then``, or (unless ``strict``) at the same time.
 
-    ``constraint`` demands it, and ``because`` is what the document states that makes it apply. An event without a
-    name is described: "the generation of ex:e".
+    ``constraint`` demands it, and ``because`` is what the document states that makes it apply. Events are described,
+    with their names where they have one: "the generation of ex:e by ex:a (ex:g)".
     """
 
     event: str
@@ -96,11 +96,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing that makes a document invalid.
+    """One thing that makes a document invalid, said in ``message``.
 
-    ``subjects`` are the names concerned, without those that nobody gave. ``bundle`` is the bundle's name, or ``""``
-    for what stands outside all bundles. ``evidence`` is the circle of events of an ordering that cannot be: each step
-    begins where the one before ended, and the last ends where the first began. It is empty for all other constraints.
+    ``subjects`` are the names concerned, as the document has them: IRIs, and labels of variables (``_:x``). ``bundle``
+    is the bundle's name, or ``""`` for what stands outside all bundles. ``evidence`` is the circle of events of an
+    ordering that cannot be: each step begins where the one before ended, and the last ends where the first began. It is
+    empty for all other constraints.
 
     In PROV only constraint 42 (what is derived is generated later) orders strictly; everything else may happen at one
     instant. So ``constraint`` is 42 for every ordering that cannot be, and ``constraints`` tells all that take part.

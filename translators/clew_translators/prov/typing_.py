@@ -51,14 +51,14 @@ def typing_violations(instance: Instance) -> Iterator[Violation]:
             f"an {type_} ({_because(terms, said)})"
             for type_, said in (("entity", entities[term]), ("activity", activities[term]))
         )
-        yield Violation(55, f"{name} is both {why}: nothing can be.", (name,) if terms.named(term) else ())
+        yield Violation(55, f"{name} is both {why}: nothing can be.", terms.names(term))
     empty = empty_collections(instance)
     for fact in instance.facts["hadMember"]:
         collection, member = fact.args
         if terms.root(collection) in empty:
             names = (terms.shown(collection), terms.shown(member))
             message = f"{names[0]} is an empty collection, and has the member {names[1]}."
-            yield Violation(56, message, names)
+            yield Violation(56, message, terms.names(collection, member))
 
 
 def _types(instance: Instance) -> Iterator[tuple[Term, str, _Said]]:

@@ -20,9 +20,9 @@ _INSTANT = "@"  # no IRI begins with it
 
 
 class Clash(Exception):
-    """Two terms that had to be one, and cannot be: ``first`` and ``second`` as they are shown to people."""
+    """``first`` and ``second`` had to be one, and cannot be."""
 
-    def __init__(self, first: str, second: str) -> None:
+    def __init__(self, first: Term, second: Term) -> None:
         super().__init__(f"{first} and {second} are two")
         self.first = first
         self.second = second
@@ -75,12 +75,21 @@ class Terms:
         value = self.value(term)
         return not value.startswith(_FRESH) and value != PLACEHOLDER
 
+    def constant(self, term: Term) -> bool:
+        """True if it has a name of its own, which is not that of a variable."""
+        return self.named(term) and not self.value(term).startswith(_VARIABLE)
+
     def shown(self, term: Term) -> str:
         """For people: a name, or a time as it was written; ``something unnamed`` for what has none."""
         value = self.value(term)
         if value == PLACEHOLDER:
             return "none"
         return self._written.get(value, value) if self.named(value) else "something unnamed"
+
+    def names(self, *terms: Term) -> tuple[str, ...]:
+        """The names among them that the document gives, each once; a time is none."""
+        values = (self.value(term) for term in terms if self.named(term))
+        return tuple(dict.fromkeys(value for value in values if not value.startswith(_INSTANT)))
 
     def unify(self, first: Term, second: Term) -> Term | None:
         """Make them one, and return the root that is none any longer (None: they were one). Raises Clash."""
@@ -91,7 +100,7 @@ class Terms:
         if _rank(kept) < _rank(lost):
             kept, lost = lost, kept
         if not lost.startswith(_VARIABLE):
-            raise Clash(self.shown(first), self.shown(second))
+            raise Clash(first, second)
         if self._size.get(one, 1) < self._size.get(other, 1):
             one, other = other, one
         self._parent[other] = one

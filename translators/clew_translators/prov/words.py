@@ -25,13 +25,15 @@ _NOUNS: dict[Kind, tuple[str, str]] = {
 
 
 def described(terms: Terms, fact: Fact) -> str:
-    """The name of what ``fact`` states; without one, "the generation of ex:e by ex:a"."""
-    if terms.named(fact.id) or fact.kind not in _NOUNS:
-        return terms.shown(fact.id)
+    """What ``fact`` states: "the generation of ex:e by ex:a", and its name if it has one; of an object, the name."""
+    name = terms.shown(fact.id)
+    if fact.kind not in _NOUNS:
+        return name
     noun, preposition = _NOUNS[fact.kind]
     one, other = fact.args[:2]
     ending = f" {preposition} {terms.shown(other)}" if terms.named(other) else ""
-    return f"{noun} {terms.shown(one)}{ending}"
+    identifier = f" ({name})" if terms.constant(fact.id) else ""
+    return f"{noun} {terms.shown(one)}{ending}{identifier}"
 
 
 def listed(words: list[str]) -> str:
