@@ -10,7 +10,7 @@ from typing import Any, Self
 from clew_schema import topics
 from clew_schema.envelope import Envelope
 from clew_schema.errors import DeadLetter
-from clew_schema.facts import AnswerWritten
+from clew_schema.facts import AnswerWritten, Fact
 from clew_schema.rdf import Triples
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
 from clew_schema.topics import Topic, TopicSpace
@@ -28,6 +28,10 @@ from clew_services.runtime.process import Processor
 from clew_services.runtime.respond import DocumentRagCaller
 from clew_services.runtime.step import Step
 from clew_translators import bus as wire
+from clew_translators.explain.facts import facts_of
+
+VERSION = "1.2.3"
+"""Of the service, as its facts name it."""
 
 Handler = Callable[[DocumentRagQuery], Awaitable[Outcome]]
 
@@ -87,7 +91,7 @@ class World:
             bus=self.bus,
             ledger=self.ledger,
             clock=self.clock,
-            packer=Packer(space=self.space, always_explain=self.always_explain),
+            packer=Packer(space=self.space, always_explain=self.always_explain, version=VERSION),
             observer=Observer(log=self.log),
             policy=RetryPolicy(jitter=0),
             silent_sessionless=self.silent_sessionless,
@@ -143,6 +147,10 @@ class World:
 
     def batches(self) -> list[Triples]:
         return [body for body, _ in self.on(topics.EXPLAINABILITY)]
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Everything that was told of the one run."""
+        return facts_of([triple for batch in self.batches() for triple in batch.triples])
 
     def backlog(self) -> int:
         return self.bus.backlog(self.space.full("document-rag-request"), "document-rag.plan")
