@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from clew_services.core.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Sequence
 
     from clew_schema.agent import AgentStep
 
-WORDS = 4
-"""Words in a row that are no coincidence, if two of them mean something."""
-
 HAN = 6
-"""Chinese or Japanese characters in a row that are none."""
+"""Chinese or Japanese characters in a row that are no coincidence."""
+
+Key: TypeAlias = str | tuple[str, ...]
+"""What two texts may have in common: a word, number or six characters; four words in a row, or one title."""
 
 _H = r"\u3040-\u30ff\u3400-\u9fff"
 _CITED = re.compile(r"\[\d{1,3}\]")
-_TOKEN = re.compile(
-    rf"(?P<han>[{_H}]+)|(?P<number>\d+(?:[.,]\d+)*)"
-    rf"|(?P<word>[^\W\d_{_H}][^\W_{_H}]*(?:-[^\W_{_H}]+)*)"
-)
-_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_ROW = re.compile(rf"[{_H}]{{{HAN},}}")
+_W = rf"[^\W\d_{_H}][^\W_{_H}]*(?:-[^\W_{_H}]+)*"
+_WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_W}")
+_WITHIN = re.compile(rf"(?<=[^\s.!?:;。！？；：] ){_W}")
 _TITLE = re.compile(r"[《「『“]([^《》「」『』“”\n]{2,30})[》」』”]")
-_SENTENCE_ENDS = frozenset(".!?:;\n。！？；：")
 
 _DIGITS = {name: str(value) for value, name in enumerate("一二三四五六七八九十", 1)}
 _N = r"(?:\d{1,3}|[一二三四五六七八九十])"
@@ -49,9 +48,9 @@ def uses(history: Sequence[AgentStep], text: str, question: str = "") -> tuple[i
     * those that the text names ("observation 2", "steps 1 and 3", "观察2", "第二步"), if it names any. A number that
       the question or an observation names in the same way ("step 2" of a manual) is not taken for a name;
     * else those of which it repeats what stands in no other observation, and not in the question: a number of two
-      digits or more; a name (a word with a capital letter within a sentence, with a digit, or in capitals; a title
-      in Chinese quotation marks); four words in a row of which two are no function words; six Chinese characters in a
-      row. Marks of citations (``[1]``) are no numbers.
+      digits or more; a name (a word with a capital letter after another word, in either text; one with a digit or a
+      capital inside; a title in Chinese quotation marks); four words in a row with two that are no function words; six
+      Chinese characters in a row. Marks of citations (``[1]``) are no numbers.
 
     It is a judgement from words: who rephrases everything is not found out, and who repeats by chance is taken at
     their word. Time and memory are linear in the texts.
@@ -78,61 +77,66 @@ def _named(text: str, last: int) -> set[int]:
 
 def _repeated(history: Sequence[AgentStep], text: str, question: str) -> set[int]:
     """The iterations that alone observed something distinctive that ``text`` says, and the question does not."""
-    said, telling = _read(text)
+    plain = _plain(text)
+    said = _keys(plain)
     if not said:
         return set()
-    owners: dict[str, int] = {}
-    for number, step in enumerate(history, 1):
-        seen, marked = _read(step.observation, said)
-        telling |= marked
-        for key in seen:
+    observed = [_plain(step.observation) for step in history]
+    owners: dict[Key, int] = {}
+    for number, seen in enumerate(observed, 1):
+        for key in _keys(seen, said):
             owners[key] = 0 if key in owners else number
-    asked, _ = _read(question, said)
-    return {owner for key, owner in owners.items() if owner and key in telling and key not in asked}
+    for key in _keys(_plain(question), said):
+        owners.pop(key, None)
+    found: set[int] = set()
+    words: dict[int, set[Key]] = {}
+    for key, owner in owners.items():
+        if owner and _is_telling(key):
+            found.add(owner)
+        elif owner and key not in STOP_WORDS:
+            words.setdefault(owner, set()).add(key)
+    names = _names(plain) if words else set()
+    return found | {
+        owner
+        for owner, shared in words.items()
+        if owner not in found and (shared & names or shared & _names(observed[owner - 1]))
+    }
 
 
-def _read(text: str, wanted: Container[str] | None = None) -> tuple[set[str], set[str]]:
-    """What stands in ``text``, as far as it is ``wanted`` (null: all); and what of it is distinctive by its form."""
-    text = _CITED.sub(" ", unicodedata.normalize("NFKC", text))
-    present: set[str] = set()
-    distinctive: set[str] = set()
-    for key, is_distinctive in _keys(text):
-        if wanted is None or key in wanted:
-            present.add(key)
-            if is_distinctive:
-                distinctive.add(key)
-    return present, distinctive
+def _plain(text: str) -> str:
+    """``text`` without marks of citations and commas in numbers, full-width forms folded."""
+    return _THOUSANDS.sub("", _CITED.sub(" ", unicodedata.normalize("NFKC", text)))
 
 
-def _keys(text: str) -> Iterator[tuple[str, bool]]:
-    """Words, numbers, titles and rows of ``text``, each with whether its form alone makes it distinctive."""
-    for title in _TITLE.finditer(text):
-        yield title[1], True
-    row: list[str] = []
-    end = 0
-    for token in _TOKEN.finditer(text):
-        word = token[0]
-        if token.lastgroup == "han":
-            row.clear()
-            for at in range(len(word) - HAN + 1):
-                yield word[at : at + HAN], True
-        elif token.lastgroup == "number":
-            row.append(_THOUSANDS.sub("", word))
-            yield row[-1], len(row[-1]) > 1
-        else:
-            starts = not end or not _SENTENCE_ENDS.isdisjoint(text[end : token.start()])
-            row.append(word.casefold())
-            yield row[-1], _is_name(word, starts=starts)
-        if len(row) >= WORDS:
-            del row[:-WORDS]
-            yield " ".join(row), sum(each not in STOP_WORDS for each in row) > 1
-        end = token.end()
+def _keys(text: str, wanted: set[Key] | None = None) -> set[Key]:
+    """What stands in ``text``, as far as it is ``wanted`` (null: all)."""
+    words = _WORD.findall(text.casefold())
+    found: set[Key] = set(words)
+    found.update((title,) for title in _TITLE.findall(text))
+    for row in _ROW.findall(text):
+        found.update(row[at : at + HAN] for at in range(len(row) - HAN + 1))
+    if wanted is not None:
+        found &= wanted
+    # Without two words that mean something there is no row of four that counts.
+    if len(found - STOP_WORDS) > 1:
+        rows = zip(words, words[1:], words[2:], words[3:], strict=False)
+        found.update(rows if wanted is None else wanted.intersection(rows))
+    return found
 
 
-def _is_name(word: str, *, starts: bool) -> bool:
-    """Whether ``word`` looks like a name; what ``starts`` a sentence has its first capital letter for that."""
-    if len(word) < 2 or word.casefold() in STOP_WORDS:
-        return False
-    if any(letter.isupper() or letter.isdigit() for letter in word[1:]):
-        return True
-    return word[0].isupper() and not starts
+def _is_telling(key: Key) -> bool:
+    """Whether ``key`` is distinctive for what it is; a word is not, unless it is a name."""
+    if isinstance(key, tuple):
+        return len(key) == 1 or len(set(key) - STOP_WORDS) > 1
+    return len(key) > 1 and (key[0].isdigit() or _ROW.fullmatch(key) is not None)
+
+
+def _names(text: str) -> set[Key]:
+    """The words of ``text`` that look like names, in small letters."""
+    within = {word for word in set(_WITHIN.findall(text)) if word[0].isupper()}
+    odd = {word for word in set(_WORD.findall(text)) if any(map(_is_odd, word[1:]))}
+    return {word.casefold() for word in within | odd if len(word) > 1}
+
+
+def _is_odd(letter: str) -> bool:
+    return letter.isupper() or letter.isdigit()
