@@ -83,6 +83,13 @@ def test_a_derivation_with_an_activity_makes_a_usage_and_a_generation() -> None:
     assert numbers("wasDerivedFrom(e2, e1, a, -, -) wasGeneratedBy(h; e2, a, -)") == []
 
 
+def test_an_activity_that_has_no_name_is_still_one() -> None:
+    assert numbers("wasDerivedFrom(d; e2, e1, _:a, -, -) wasDerivedFrom(d; e2, e1, a, g, u)") == []
+    assert numbers("wasDerivedFrom(d; e2, e1, _:a, -, -) wasDerivedFrom(d; e2, e1, -, -, -)") == [23]
+    # A plan takes part in no event, so a variable may turn out to be none.
+    assert numbers("wasAssociatedWith(i; a, ag, _:p) wasAssociatedWith(i; a, ag, -)") == []
+
+
 def test_a_derivation_without_an_activity_makes_no_event() -> None:
     assert numbers("wasDerivedFrom(e2, e1) wasDerivedFrom(e1, e2) used(a, e1)") == []
 

@@ -67,7 +67,7 @@ def _overlaps(instance: Instance) -> Iterator[Violation]:
     terms = instance.terms
     kinds: defaultdict[Term, dict[Kind, None]] = defaultdict(dict)
     for fact in instance.everything():
-        if fact.kind not in WITHOUT_IDENTIFIER and not terms.absent(fact.id):
+        if fact.kind not in WITHOUT_IDENTIFIER:
             kinds[terms.root(fact.id)][fact.kind] = None
     for term, found in kinds.items():
         if len(found) == 1:

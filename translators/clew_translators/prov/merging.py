@@ -114,12 +114,20 @@ class _Merging:
             return
         for (part, first), (_, second) in zip(theirs.parts, mine.parts, strict=True):
             try:
-                lost = self._terms.unify(first, second)
+                lost = self._unify(fact.kind, part, first, second)
             except Clash as clash:
                 yield self._violation(mine.rule, fact, other, part, clash)
                 return  # they are two, so what else they say need not agree
             if lost is not None:
                 self._look_again(lost)
+
+    def _unify(self, kind: Kind, part: str, first: Term, second: Term) -> Term | None:
+        # An activity that is a variable may be any, but not none: it has a usage and a generation (11), which would
+        # both be none with it, and so one (53).
+        derived = kind == "wasDerivedFrom" and part == "activity"
+        if derived and self._terms.absent(first) != self._terms.absent(second):
+            raise Clash(first, second)
+        return self._terms.unify(first, second)
 
     def _look_again(self, lost: Term) -> None:
         facts = self._mentions.pop(lost, [])

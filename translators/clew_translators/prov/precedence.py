@@ -44,8 +44,7 @@ class Events:
         self._of: defaultdict[tuple[Kind, Term], dict[Term, None]] = defaultdict(dict)
         for kind in ("wasGeneratedBy", "wasInvalidatedBy", "wasStartedBy", "wasEndedBy", "used"):
             for fact in instance.facts[kind]:
-                if not self._terms.absent(fact.id):
-                    self._add(fact)
+                self._add(fact)
         for entity, inference in generated(instance).items():
             if ("wasGeneratedBy", entity) not in self._of:
                 fresh = instance.terms.fresh
