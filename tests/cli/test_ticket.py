@@ -213,7 +213,7 @@ class Pausing:
     async def __call__(self, query: DocumentRagQuery) -> Outcome:
         if not query.ticket:
             rest = GradingResponse(session_id=query.session_id, collection=query.collection, query=query)
-            return _pause(rest, f"1-{query.session_id}")
+            return _pause(rest, f"1-{query.session_id}", query.user)
         waiting = await self.store.ticket(query.ticket)
         if waiting is None or waiting.state != "open":
             raise TicketClosed(f"ticket {query.ticket} was answered")
@@ -230,9 +230,10 @@ class Pausing:
             return replace(again, run=rest, closes=closes)
         if query.cancel:
             fact: Any = TicketCancelled(ticket=waiting.ticket_id)
-            final = _final(rest, "", outcome="cancelled", ticket=waiting.ticket_id)
+            final = _final(rest, query.user, outcome="cancelled", ticket=waiting.ticket_id)
             return Outcome(send=(final,), facts=(fact,), run=rest, closes=closes)
-        text = f"It is {query.answer} [1]. It is long [2]."
+        said = f"{query.user}, it" if query.user else "It"
+        text = f"{said} is {query.answer} [1]. It is long [2]."
         check = CitationCheck(
             number=2, start=len(text) - 15, end=len(text), verdict="misattributed", better=1
         )
@@ -255,12 +256,12 @@ def _final(rest: GradingResponse, text: str, **changes: Any) -> Send[DocumentRag
     return Send(topics.DOCUMENT_RAG_RESPONSE, body, to=rest.query.reply)
 
 
-def _pause(rest: GradingResponse, name: str) -> Outcome:
+def _pause(rest: GradingResponse, name: str, user: str = "") -> Outcome:
     made = ticket(name, session_id=rest.session_id, collection=rest.collection, question=rest.query.query)
     until = iso_of(made.expires_at)
     final = _final(
         rest,
-        "Which clew do you mean?",
+        f"Which clew do you mean{user and ', '}{user}?",
         outcome="needs_clarification",
         ticket=name,
         options=OPTIONS,
@@ -367,6 +368,16 @@ def test_a_question_is_withdrawn(pausing: Shell) -> None:
     (shown,) = pausing.run("ticket", "show", "1-ask-4", "--json").lines
     assert (shown["state"], shown["answer"]) == ("cancelled", "")
     assert "was cancelled at" in pausing.run("ticket", "answer", "1-ask-4", "red").err
+
+
+@pytest.mark.slow
+def test_who_asks_answers_or_withdraws_may_say_who_they_are(pausing: Shell) -> None:
+    asked = pausing.run("ask", "How long?", "--session", "ask-8", "--user", "Ada")
+    assert asked.out.splitlines()[0] == "Which clew do you mean, Ada?"
+    answered = pausing.run("ticket", "answer", "1-ask-8", "red", "--user", "Bo")
+    assert answered.out.splitlines()[0] == "Bo, it is red [1]. It is long [2]."
+    pausing.run("ask", "How long?", "--session", "ask-9")
+    assert pausing.run("ticket", "cancel", "1-ask-9", "--user", "Cy").out.splitlines()[0] == "Cy"
 
 
 def typed(shell: Shell, *arguments: object, keys: dict[str, str]) -> str:

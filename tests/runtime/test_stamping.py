@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from clew_schema import topics
+from clew_schema.agent import AgentRequest
 from clew_schema.facts import AnswerWritten, QuestionAsked, QuestionPlanned, RunFailed
 from clew_schema.grading import GradingRequest
 from clew_schema.retrieval import DocumentRagQuery
 from clew_services.errors import BadRequest, ModelFailed, ModelReplyInvalid
 from clew_services.runtime.outcome import Outcome, Send
+from clew_services.runtime.respond import AgentCaller
 from clew_services.runtime.stamping import traceparent_of
 from clew_translators.explain.seal import broken_seals
 from tests.runtime.test_process import QUERY, failing
@@ -66,6 +68,12 @@ async def test_a_refusal_is_kept_in_no_letter() -> None:
         failed = world.facts()[-1]
         assert isinstance(failed, RunFailed)
         assert (failed.letter, failed.attempt) == ("", 1)
+
+
+def test_who_asks_an_agent_is_kept() -> None:
+    opening = AgentCaller().opening(AgentRequest(question="q", user="Ada"))
+    assert opening is not None
+    assert (opening.person, opening.query) == ("Ada", "q")
 
 
 @pytest.mark.parametrize(
