@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyshacl
+from rdflib import Graph, URIRef
+
 from clew_schema import ids
 from clew_schema.agent import AgentRequest, AgentStep
 from clew_schema.facts import Concluded, Fact, Outcome, ToolChosen, ToolObserved
@@ -14,8 +17,8 @@ from clew_services.core.agent import Thought
 from clew_services.errors import ModelRefused
 from clew_services.handlers.agent import TOO_MANY, Observe, Think
 from clew_translators.explain.facts import facts_of
-from clew_translators.namespaces import GRAPH_RETRIEVAL
-from clew_translators.shapes import shaped_graph
+from clew_translators.namespaces import GRAPH_RETRIEVAL, PROV_WAS_DERIVED_FROM
+from clew_translators.shapes import shaped_graph, shapes_of
 from tests.flow.house import CLEW, House
 
 LOOK = Thought(
@@ -88,6 +91,8 @@ async def test_the_trace_of_a_tool_leads_from_the_observation_to_its_end_and_bac
         links = {
             (str(s).removeprefix("urn:trustgraph:"), str(p).rpartition("#")[2], str(o)) for s, p, o in both
         }
+        conforms, _, text = pyshacl.validate(both, shacl_graph=Graph().parse(data=shapes_of("spec")))
+        assert conforms, text
         assert ("agent:S/i1", "wasDerivedFrom", tool) in links
         assert ("agent:S/i1", "wasDerivedFrom", f"{tool}/synthesis") in links
         assert (tool.removeprefix("urn:trustgraph:"), "wasStartedBy", "urn:trustgraph:agent:S/i1") in links
@@ -142,3 +147,22 @@ async def test_a_thinker_without_a_prompt_has_no_version_of_one() -> None:
     (chosen,) = outcome.facts
     assert isinstance(chosen, ToolChosen)
     assert (chosen.prompt_version, chosen.candidates, chosen.uses) == ("", ("document-query",), ())
+
+
+async def test_a_run_that_begins_with_a_history_of_its_callers_has_a_question_to_lead_back_to(
+    tmp_path: Path,
+) -> None:
+    history = (AgentStep(observation="one"), AgentStep(observation="two"))
+    ask = said("ask", question="x")
+    async with House(tmp_path, thinker=[ask, DONE], chat=ScriptedChat("yes")) as house:
+        await house.agent("What is it?", session_id="S", history=history)
+        batches = house.batches("urn:trustgraph:agent:S")
+    facts = facts_of(quad for batch in batches for quad in batch.triples)
+    assert [fact.kind for fact in facts] == ["question_asked", "tool_chosen", "tool_observed", "concluded"]
+    graph = shaped_graph(quad for batch in batches for quad in batch.triples if quad.g == GRAPH_RETRIEVAL)
+    derived = {
+        (str(s).rpartition(":")[2], str(o).rpartition(":")[2])
+        for s, o in graph.subject_objects(URIRef(PROV_WAS_DERIVED_FROM))
+    }
+    assert derived == {("S/i3", "S"), ("S/final", "S/i3")}
+    assert [fact.uses for fact in facts if isinstance(fact, ToolChosen)] == [(2,)]

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rdflib import Graph
 from rdflib.compare import graph_diff, isomorphic, to_isomorphic
 
@@ -139,6 +141,23 @@ def test_a_history_that_a_caller_handed_over_has_no_trace_to_derive_from(last: F
     assert derived(told([last], "agent", "s", (asked,))) == {"urn:trustgraph:agent:s"}
     second = ToolChosen(number=2, thought="", action="a")
     assert derived(told([last], "agent", "s", (asked, second))) == {"urn:trustgraph:agent:s/i2"}
+
+
+@given(st.lists(st.lists(st.integers(-1, 9), max_size=4), min_size=1, max_size=8), st.booleans())
+def test_whatever_a_step_says_it_uses_each_derives_from_earlier_steps_alone(
+    used: list[list[int]], is_over: bool
+) -> None:
+    steps: list[tuple[Fact, ...]] = [
+        (ToolChosen(number=number, thought="", action="a", uses=tuple(before)),)
+        for number, before in enumerate(used, 1)
+    ]
+    if is_over:
+        steps[-1] = (Concluded(answer="", after=len(used) - 1, uses=tuple(used[-1])),)
+    asked = QuestionAsked(mechanism="agent", query="q")
+    told_ = batches("agent", "s", ((asked,), *steps))[1:]
+    for number, (before, quads) in enumerate(zip(used, told_, strict=True), 1):
+        names = {f"urn:trustgraph:agent:s/i{n}" for n in {*before, number - 1} if 0 < n < number}
+        assert derived(quads) == (names or {"urn:trustgraph:agent:s"})
 
 
 def derived(quads: Sequence[Triple]) -> set[str]:

@@ -159,8 +159,8 @@ class AgentCaller:
         raise ValueError(f"{type(body).__name__} belongs to no run")
 
     def opening(self, run: RunMessage) -> QuestionAsked | None:
-        """A request without history and without a trail is the first message of its run."""
-        if isinstance(run, AgentRequest) and not run.history and not run.trail:
+        """A request without a trail is the first message of its run; the history in it may be its caller's."""
+        if isinstance(run, AgentRequest) and not run.trail:
             return QuestionAsked(
                 mechanism="agent",
                 query=clip(run.question, MAX_QUERY_CHARACTERS),
