@@ -107,29 +107,38 @@ def judge(question: str, evidence: Sequence[Evidence], embedder: str) -> Grade:
     topic = asked - _name_of(named)
     missing = _missing(topic, pool)
     if score < limits.weak:
-        verdict = Grade(relevance="none", answerability="none", route="no_knowledge", confidence=1 - chance)
+        verdict = _verdict("none", 1 - chance)
     elif score < limits.strong or (named and topic and missing == topic):
-        verdict = Grade(relevance="weak", answerability="none", route="rewrite", confidence=1 - chance)
+        verdict = _verdict("weak", 1 - chance)
     elif spoken == "en" and _asks_of_others(question, topic, missing):
-        verdict = Grade(
-            relevance="weak",
-            answerability="partial",
-            route="rewrite",
-            confidence=chance,
-            hitl_prompt=_ASK.format(", ".join(_as_written(question, missing))),
+        asks = _ASK.format(", ".join(_as_written(question, missing)))
+        verdict = _verdict("weak", chance).model_copy(
+            update={"answerability": "partial", "hitl_prompt": asks}
         )
     else:
-        verdict = Grade(relevance="strong", answerability="sufficient", route="answer", confidence=chance)
+        verdict = _verdict("strong", chance)
     if missing and spoken == "en":
         reason += f"; not in the evidence: {', '.join(_as_written(question, missing))}"
-    names = {chunk.chunk_id for chunk in pool}
     chunks = tuple(
         _judged(place, chunk, weight, _limits(embedder, spoken, chunk.dense_score))
-        if chunk.chunk_id in names
+        if not named or chunk in named
         else ChunkGrade(place=place, relevance="none", reason="the question names another document")
         for place, chunk in enumerate(evidence, 1)
     )
     return verdict.model_copy(update={"reason": reason, "chunks": chunks})
+
+
+def _verdict(relevance: Relevance, confidence: float) -> Grade:
+    """As much of an answer as ``relevance`` promises, and what is then to be done."""
+    match relevance:
+        case "none":
+            return Grade(relevance="none", answerability="none", route="no_knowledge", confidence=confidence)
+        case "weak":
+            return Grade(relevance="weak", answerability="none", route="rewrite", confidence=confidence)
+        case "strong":
+            return Grade(
+                relevance="strong", answerability="sufficient", route="answer", confidence=confidence
+            )
 
 
 def _judged(place: int, chunk: Evidence, weight: Mapping[str, float], limits: Thresholds) -> ChunkGrade:
