@@ -85,9 +85,9 @@ def format_of(text: str, name: str = "") -> str:
 
 
 def _xml(text: str) -> str:
-    if re.search(r"<(?:[\w.-]+:)?RDF[\s>]", text):
+    if re.search(r"<(?:[\w.-]+:)?RDF[\s/>]", text):
         return "rdfxml"
-    return "trix" if re.search(r"<(?:[\w.-]+:)?TriX[\s>]", text, re.IGNORECASE) else "provxml"
+    return "trix" if re.search(r"<(?:[\w.-]+:)?TriX[\s/>]", text, re.IGNORECASE) else "provxml"
 
 
 def decoded(data: bytes, format: str = "document") -> str:  # noqa: A002 - the word for it

@@ -20,6 +20,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 _PREFIX = re.compile(PREFIX)
 _QUALIFIED = re.compile(QUALIFIED)
 _EXISTENTIAL = re.compile(r"_:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
+_QUOTED_EXISTENTIAL = re.compile(f"'({_EXISTENTIAL.pattern})'")
 _QUOTED_NAME = re.compile(rf"'({QUALIFIED})'")
 _IRI = re.compile(r"<([^<>\"{}|^`\\\x00-\x20]*)>")
 _STRING = re.compile(r'"""((?:"{0,2}(?:[^"\\]|\\.))*)"""|"((?:[^"\\\r\n]|\\.)*)"', re.DOTALL)
@@ -111,6 +112,9 @@ class Text:
 
     def quoted_name(self) -> str:
         """A qualified name in apostrophes, as its IRI."""
+        if match := _QUOTED_EXISTENTIAL.match(self._text, self._at):
+            self._move(match.end())
+            return match[1]
         return self._name(_QUOTED_NAME, "a qualified name in apostrophes")
 
     def _name(self, pattern: re.Pattern[str], what: str) -> str:

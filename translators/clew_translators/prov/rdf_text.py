@@ -13,7 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from xml.sax import SAXException
 
-from rdflib import Dataset
+from rdflib import BNode, Dataset
+from rdflib.exceptions import Error as RdflibError
+from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
 
 from clew_translators.prov.building import NotProv
 from clew_translators.quads import NotRdf, from_nquads, from_rdflib
@@ -42,13 +44,14 @@ BASE = "http://document.invalid/"
 
 _WHY = re.compile(r"at line (\d+) of .*?Bad syntax \((.*?)\) at ", re.DOTALL)
 _WRONG = (
+    RdflibError,
+    SAXException,
     ValueError,
     SyntaxError,
     LookupError,
     TypeError,
     AttributeError,
     AssertionError,
-    SAXException,
     RecursionError,
 )
 """What rdflib's parsers raise for texts that are none of theirs."""
@@ -63,6 +66,13 @@ def read_rdf_text(text: str, format: str) -> tuple[Triple, ...]:  # noqa: A002 -
             _refuse_remote(json.loads(text))
         dataset = Dataset(default_union=False)
         dataset.parse(data=text, format=PARSERS[format], publicID=BASE)
+        default = dataset.graph(DATASET_DEFAULT_GRAPH_ID)
+        for graph in list(dataset.graphs()):
+            if isinstance(
+                graph.identifier, BNode
+            ):  # nobody can refer to it: no more than a part of the document
+                default += graph
+                dataset.remove_graph(graph)
         return from_rdflib(dataset)
     except NotRdf as error:
         raise NotProv(format, str(error)) from None

@@ -102,8 +102,9 @@ def _events(text: str | bytes) -> list[tuple[str, Any]]:
     parser: Any = ET.XMLPullParser(events=("start-ns", "end-ns", "start"))
     try:
         parser.feed(text)
+        events = list(parser.read_events())  # raises what feeding met; closing then would tell another place
         parser.close()
-        return list(parser.read_events())
+        return events + list(parser.read_events())
     except ET.ParseError as error:
         line, column = error.position
         place = f"line {line}, column {column + 1}"
