@@ -5,9 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clew_schema.facts import EdgesSelected, Fact, QuestionAsked, SelectedEdge
-from clew_schema.rdf import Triple, Triples, iri, literal
+from clew_schema.rdf import Metadata, Triple, Triples, iri, literal
 from clew_translators import bus
 from clew_translators.explain import Profile, Told, entity_uri, explain, question_uri, tell, tellings
+from clew_translators.explain.statements import Statements
 from clew_translators.namespaces import GRAPH_PROVENANCE, GRAPH_RETRIEVAL
 from tests.translators import runs, trustgraph_runs
 from tests.translators.test_explain_provenance import FACTS
@@ -113,6 +114,15 @@ def test_nothing_is_told_of_no_facts(profile: Profile) -> None:
 
 
 HALF = "cut \ud83d"
+
+
+def test_a_batch_may_hold_more_and_longer_names_than_are_remembered() -> None:
+    say = Statements(GRAPH_RETRIEVAL)
+    for number in range(5_000):
+        say.about(f"urn:e:{number}")
+        say.link("urn:p", f"urn:{'long' * 60}:{number % 2}")
+    told = Told(Metadata(id="urn:e"), (say,))
+    assert told.encode() == bus.encode(told.batch())
 
 
 HALF_AN_EDGE = Triple(s=iri("urn:s"), p=iri("urn:p"), o=literal(HALF))

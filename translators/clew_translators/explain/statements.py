@@ -12,7 +12,7 @@ import re
 from datetime import UTC, datetime
 
 from clew_schema.rdf import Term, Triple, iri, literal, quoted
-from clew_translators.memo import remembered
+from clew_translators.memo import LONGEST, remembered
 from clew_translators.namespaces import RDF, RDF_TYPE, XSD_BOOLEAN, XSD_DATE_TIME, XSD_DOUBLE, XSD_INTEGER
 
 RDF_JSON = RDF + "JSON"
@@ -45,8 +45,7 @@ class Statements:
     def json(self) -> list[str]:
         """What was said, each statement as the wire has it: long form, every field written."""
         tail = f'"g":{_text(self._graph) if self._graph else "null"}}}'
-        names = _Names()
-        literals = _Literals()
+        names, literals = _names, _literals
         return [
             f'{{"s":{names[subject]},"p":{names[predicate]},"o":{names[text]},{tail}'
             if datatype is None
@@ -115,15 +114,24 @@ _QUOTED = '{"type":"t","iri":"","id":"","value":"","datatype":"","language":"","
 
 
 class _Names(dict[str | Triple, str]):
-    """The names of one batch as JSON, each made once: subjects and predicates come many times over."""
+    """Names as JSON, each made once as long as it is known: predicates and classes come in every batch.
+
+    It starts anew when it is full, and keeps no long text: whoever names a session chooses what stands in names.
+    """
 
     def __missing__(self, value: str | Triple) -> str:
         if isinstance(value, Triple):
-            made = f"{_QUOTED}{value.model_dump_json()}}}"
-        else:
-            made = f'{{"type":"i","iri":{_text(value)},"id":"","value":"","datatype":"","language":"","triple":null}}'
-        self[value] = made
+            return f"{_QUOTED}{value.model_dump_json()}}}"
+        made = f'{{"type":"i","iri":{_text(value)},"id":"","value":"","datatype":"","language":"","triple":null}}'
+        if len(value) <= LONGEST:
+            if len(self) >= _MOST_NAMES:
+                self.clear()
+            self[value] = made
         return made
+
+
+_MOST_NAMES = 4096
+_names = _Names()
 
 
 class _Literals(dict[str, str]):
@@ -133,6 +141,9 @@ class _Literals(dict[str, str]):
         made = f',"datatype":"{datatype}","language":"","triple":null}}'
         self[datatype] = made
         return made
+
+
+_literals = _Literals()  # by datatype, of which there are few: ours
 
 
 def parse_time(value: str) -> datetime | None:

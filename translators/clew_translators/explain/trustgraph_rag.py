@@ -157,9 +157,11 @@ def docrag_chunk_selection(
     TrustGraph names the selections after the session, for it selects once; ``under_focus`` names them after the focus.
     """
     _focus(say, focus_uri, exploration_uri, "Chunk Selection")
+    # Encoding a session costs more than a statement.
+    prefix = f"{focus_uri}/" if under_focus else uris.chunk_selection_uri(session_id, 0).removesuffix("0")
     for index, chosen in enumerate(selected_chunks_with_scores):
         if chosen.get("chunk_id"):
-            uri = f"{focus_uri}/{index}" if under_focus else uris.chunk_selection_uri(session_id, index)
+            uri = f"{prefix}{index}"
             say.link(ns.TG_SELECTED_CHUNK, uri)
             say.about(uri, ns.TG_CHUNK_SELECTION)
             say.link(ns.TG_DOCUMENT, chosen["chunk_id"])
