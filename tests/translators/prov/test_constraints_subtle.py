@@ -13,65 +13,6 @@ def numbers(text: str) -> list[int]:
     return [violation.constraint for violation in check(document(text))]
 
 
-# --- merging -------------------------------------------------------------------------------------
-
-
-def test_two_partial_generations_of_an_entity_by_an_activity_are_one() -> None:
-    assert (
-        numbers(f"wasGeneratedBy(g; e, a, -) wasGeneratedBy(-; e, a, {T1}) wasGeneratedBy(g; e, a, {T1})")
-        == []
-    )
-
-
-def test_their_times_must_then_agree_although_neither_has_a_name() -> None:
-    assert numbers(f"wasGeneratedBy(e, a, {T1}) wasGeneratedBy(e, a, {T2})") == [23]
-
-
-def test_usages_without_names_may_be_as_many_as_one_likes() -> None:
-    assert numbers(f"used(a, e) used(a, e) used(a, e, {T1}) used(a, e, {T2})") == []
-
-
-def test_a_merge_may_cause_the_next() -> None:
-    # The shared name of the usage makes _:x and e one; so both generations are of e by a, and have one time too many.
-    text = f"used(u; b, _:x, -) used(u; b, e, -) wasGeneratedBy(_:x, a, {T1}) wasGeneratedBy(e, a, {T2})"
-    assert numbers(text) == [23]
-    assert numbers(text.replace(T2, T1)) == []
-    assert numbers(text.replace("used(u; b, e, -)", "")) == []
-
-
-def test_a_variable_is_whatever_it_must_be_but_one_thing_only() -> None:
-    assert numbers("used(u; _:x, e, -) used(u; a, e, -)") == []
-    assert numbers("used(u; _:x, e, -) used(u; a, e, -) used(v; _:x, e, -) used(v; b, e, -)") == [23]
-
-
-def test_named_and_blank_events_are_merged_into_the_named_one() -> None:
-    assert (
-        numbers("wasGeneratedBy(_:g; e, a, -) wasGeneratedBy(g; e, a, -) wasGeneratedBy(_:h; e, a, -)") == []
-    )
-    assert numbers("wasGeneratedBy(_:g; e, a, -) wasGeneratedBy(g; e, a, -) entity(_:g)") == [54]
-
-
-def test_an_influence_of_the_same_name_is_between_the_same_two() -> None:
-    assert numbers("wasAssociatedWith(i; a, ag, p) wasInfluencedBy(i; a, ag)") == []
-    assert numbers("wasInfluencedBy(i; a, other) wasAssociatedWith(i; a, ag, p)") == [23]
-    assert numbers("wasStartedBy(i; a, e, b, -) wasInfluencedBy(i; a, b)") == [
-        23
-    ]  # its trigger influenced it
-
-
-def test_a_document_stated_twice_is_no_worse() -> None:
-    text = f"activity(a, {T1}, -) used(a, e) wasGeneratedBy(f, a) wasDerivedFrom(f, e) wasAttributedTo(f, ag)"
-    assert numbers(f"{text} {text}") == []
-
-
-@pytest.mark.parametrize("text", ["wasStartedBy({id}; a, {e}, b, {t})", "wasEndedBy({id}; a, {e}, b, {t})"])
-def test_starts_by_one_starter_have_one_trigger_and_one_time(text: str) -> None:
-    named = text.format(id="-", e="e", t="-")
-    assert numbers(f"{named} {text.format(id='s', e='-', t=T1)} {named}") == []
-    assert numbers(f"{named} {text.format(id='s', e='f', t='-')}") == [23]
-    assert numbers(f"{text.format(id='-', e='e', t=T1)} {text.format(id='-', e='e', t=T2)}") == [23]
-
-
 # --- derivations ---------------------------------------------------------------------------------
 
 
@@ -181,6 +122,35 @@ def test_a_starter_precedes_what_it_starts_even_if_the_trigger_is_not_named() ->
 
 def test_alternates_are_symmetric_and_of_oneself_without_harm() -> None:
     assert numbers("alternateOf(e1, e2) alternateOf(e2, e1) alternateOf(e1, e1) entity(e1)") == []
+
+
+def test_specialization_is_transitive_where_nothing_is_known_of_the_one_between() -> None:
+    chain = (
+        "wasGeneratedBy(g; top, a, -) specializationOf(m, top) specializationOf(n, m) specializationOf(e, n)"
+    )
+    (violation,) = check(document(f"{chain} wasGeneratedBy(h; e, b, -) wasDerivedFrom(top, e)"))
+    strict, back = violation.evidence
+    assert (strict.constraint, strict.because) == (42, f"{EX}top was derived from {EX}e")
+    assert (back.constraint, back.because) == (45, f"{EX}e is a specialization of {EX}top")
+    assert (back.event, back.then) == (strict.then, strict.event)
+    assert set(violation.subjects) >= {EX + "g", EX + "h"}
+
+
+def test_so_are_invalidations() -> None:
+    # The two invalidations are also generations by name (53), so that something follows them.
+    chain = "wasInvalidatedBy(i; e, a, -) specializationOf(e, m) specializationOf(m, top) wasInvalidatedBy(j; top, a, -)"
+    names = "wasGeneratedBy(i; late, a, -) wasGeneratedBy(j; early, a, -) wasDerivedFrom(late, early)"
+    order, *_ = check(document(f"{chain} {names}"))
+    assert [(step.constraint, step.because) for step in order.evidence] == [
+        (42, f"{EX}late was derived from {EX}early"),
+        (46, f"{EX}e is a specialization of {EX}top"),
+    ]
+
+
+def test_two_events_may_be_ordered_strictly_and_otherwise() -> None:
+    # `x` is the start of a and the generation of e1 (53), so 34 puts it before g, and 42 strictly.
+    text = "wasStartedBy(x; a, t, -, -) wasGeneratedBy(x; e1, b, -) wasGeneratedBy(g; e2, a, -)"
+    assert numbers(f"{text} wasDerivedFrom(e2, e1) specializationOf(e1, e2)") == [42, 53]
 
 
 def test_specialization_of_a_derived_entity_may_go_either_way_but_not_in_a_circle() -> None:
