@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from clew_schema import topics
@@ -28,7 +30,7 @@ async def test_facts_name_the_version_and_are_sealed() -> None:
         assert isinstance(asked, QuestionAsked)
         assert isinstance(written, AnswerWritten)
         assert (asked.person, asked.traceparent) == ("Ada", TRACEPARENT)
-        assert {asked.version, written.version} == {VERSION}
+        assert (asked.version, written.version) == ("", VERSION)
         assert not broken_seals((asked, written))
         assert len({asked.seal, written.seal}) == 2
 
@@ -58,6 +60,23 @@ async def test_a_failure_names_its_letter_and_its_attempt() -> None:
         _, failed = facts = world.facts()
         assert isinstance(failed, RunFailed)
         assert (failed.letter, failed.attempt, failed.version) == (letter.letter_id, 2, VERSION)
+        assert not broken_seals(facts)
+
+
+async def test_a_letter_that_is_sent_again_breaks_no_seal() -> None:
+    async with World(handler=failing(ModelReplyInvalid("prose"))) as world:
+        await world.ask(QUERY, traceparent=TRACEPARENT)
+        await world.settle()
+        (letter,) = world.letters()
+        await world.clock.advance(60)
+        await world.consumer.stop()
+        packer = replace(world.processor.packer, version="the one that repairs it")
+        world.consumer = world.new_consumer(replace(world.processor, packer=packer))
+        await world.consumer.start()
+        await world.ask(QUERY, traceparent=TRACEPARENT, asked_at=letter.started_at)
+        await world.settle()
+        facts = world.facts()
+        assert [type(fact) for fact in facts] == [QuestionAsked, RunFailed, AnswerWritten]
         assert not broken_seals(facts)
 
 

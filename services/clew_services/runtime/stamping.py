@@ -29,21 +29,22 @@ def established(handling: Handling, facts: Sequence[Fact], version: str) -> tupl
     Sealed: the chain goes on from the last fact of the trail. The same handling gives the same facts.
     """
     stamped = (_stamped(fact, handling, version) for fact in facts)
-    return sealed((*_opening(handling, version), *stamped), trail_of(handling))
+    return sealed((*_opening(handling), *stamped), trail_of(handling))
 
 
-def _opening(handling: Handling, version: str) -> tuple[Fact, ...]:
-    """The fact that the run began; one whose message is sent again began when it first came."""
+def _opening(handling: Handling) -> tuple[Fact, ...]:
+    """The fact that the run began, the same whenever its message is sent again, so that no seal after it breaks.
+
+    It began when the message first came, in an instant, and under no version: a newer one may repair what failed.
+    """
     caller, run = handling.step.caller, handling.run
     opening = caller.opening(run) if caller and run else None
     if opening is None:
         return ()
-    stamped = _stamped(opening, handling, version)
     envelope = handling.envelope
-    changes = {"started_at": envelope.asked_at} if envelope.asked_at else {}
-    if traceparent := traceparent_of(envelope.traceparent):
-        changes["traceparent"] = traceparent
-    return (stamped.model_copy(update=changes) if changes else stamped,)
+    asked_at = envelope.asked_at or iso(handling.started)
+    stamp = {"step": handling.step.name, "started_at": asked_at, "ended_at": asked_at}
+    return (opening.model_copy(update=stamp | {"traceparent": traceparent_of(envelope.traceparent)}),)
 
 
 def traceparent_of(text: str) -> str:
