@@ -74,10 +74,10 @@ def ordering_violations(instance: Instance) -> Iterator[Violation]:
 def _violation(instance: Instance, events: Events, circle: list[Precedence]) -> Violation:
     terms = instance.terms
     steps = tuple(_step(instance, events, edge) for edge in _between_events(events, circle))
-    shown = [f"{s.event} is {'strictly ' if s.strict else ''}before {s.then} ({s.because})" for s in steps]
+    shown = [f"{s.event} is {'before' if s.strict else 'not after'} {s.then} ({s.because})" for s in steps]
     if len(shown) > _SHOWN_STEPS:
         shown[_SHOWN_STEPS - 1 : -1] = [f"... {len(shown) - _SHOWN_STEPS} more ..."]
-    message = f"These events cannot be in any order: {'; '.join(shown)}."
+    message = f"These events cannot be put in order: {'; '.join(shown)}."
     concerned = (
         thing
         for edge in circle

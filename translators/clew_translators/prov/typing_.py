@@ -70,7 +70,7 @@ def _types(instance: Instance) -> Iterator[tuple[Term, str, _Said]]:
         for fact in instance.facts[kind]:
             for place, (type_, term) in enumerate(zip(types, fact.args, strict=False)):
                 if type_ != "-" and not terms.absent(term):
-                    yield terms.root(term), type_, _Said(fact, fact.args[place == 0])
+                    yield terms.root(term), type_, _Said(fact, fact.args[1 if place == 0 else 0])
 
 
 def _because(terms: Terms, said: _Said) -> str:
