@@ -108,7 +108,8 @@ async def test_there_are_never_more_than_candidates_of_one_leg(world: World, lim
     retriever = world.retriever(Policy(mode="strict"))
     found = await retriever.retrieve("birds", Search.of("owl number"), doc_limit=limit)
     assert len(found.rejected) == 3 * limit
-    assert len({each.chunk_id for each in (*found.rejected, *found.evidence)}) == 4 * limit
+    names = {each.chunk_id for each in found.rejected} | {each.chunk_id for each in found.evidence}
+    assert len(names) == 4 * limit
 
 
 async def test_the_scripted_retriever_rejects_what_it_cuts_off() -> None:
