@@ -1,7 +1,8 @@
 """Quads → JSON-LD 1.1 (W3C REC 2020-07-16): a context of prefixes, the default graph's nodes, then graph by graph.
 
 Written here, for rdflib's serializer drops literals that are not a number. Values stay as they are written:
-``{"@value": "0.87", "@type": "xsd:double"}``. The same quads give the same text, whatever their order.
+``{"@value": "0.87", "@type": "xsd:double"}``. A quoted triple becomes a blank node with ``rdf:subject``,
+``rdf:predicate`` and ``rdf:object``. The same quads give the same text, whatever their order.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from clew_translators.namespaces import PREFIXES, RDF_TYPE, XSD_STRING
-from clew_translators.quads import NotRdf, to_nquads
+from clew_translators.prov.rdf_quoted import reified
+from clew_translators.quads import to_nquads
 from clew_translators.trace_quads import name_of, natural
 
 if TYPE_CHECKING:
@@ -22,8 +24,9 @@ _Nodes = dict[str, dict[str, set[tuple[str, ...]]]]
 
 
 def to_jsonld(quads: Sequence[Triple]) -> str:
-    """``quads`` as one JSON-LD document. Raises NotRdf, also for a quoted triple, which JSON-LD cannot hold."""
+    """``quads`` as one JSON-LD document. Raises NotRdf."""
     to_nquads(quads)
+    quads = reified(quads)
     graphs: dict[str, _Nodes] = {}
     compact = _Compact(quads)
     for quad in quads:
@@ -62,8 +65,6 @@ def _names(quad: Triple) -> set[str]:
 
 
 def _key(term: Term) -> tuple[str, ...]:
-    if term.type == "t":
-        raise NotRdf("JSON-LD cannot hold a quoted triple; use N-Quads or TriG")
     if term.type != "l":
         return (name_of(term),)
     return term.value, "" if term.datatype == XSD_STRING else term.datatype, term.language

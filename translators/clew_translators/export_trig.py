@@ -1,7 +1,7 @@
 """Quads → TriG, and one graph of them → Turtle (W3C RECs 2014-02-25).
 
 Written here, for rdflib's serializers write an ``xsd:double`` with seven digits. The same quads give the same text,
-whatever their order. A quoted triple is written as RDF 1.2's triple term, ``<<( s p o )>>``, which rdflib cannot read.
+whatever their order. A quoted triple is written as RDF 1.2's triple term, ``<<( s p o )>>``.
 """
 
 from __future__ import annotations

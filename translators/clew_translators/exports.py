@@ -42,7 +42,7 @@ class UnknownFormat(ValueError):
 def export(quads: Sequence[Triple], format: str) -> str:  # noqa: A002 - the word for it
     """The quads of one run in ``format``, one of :data:`FORMATS`; they are not changed, nor is their order relied on.
 
-    Raises UnknownFormat; NotRdf for quads that RDF, or JSON-LD, cannot hold; NotProv and NotExpressible (both from
+    Raises UnknownFormat; NotRdf for quads that RDF cannot hold; NotProv and NotExpressible (both from
     ``clew_translators.prov.building``) for quads that make no PROV document.
     """
     check_format(format)

@@ -1,8 +1,8 @@
 """RDF in any syntax → quads.
 
 N-Quads and N-Triples are read as they are written. The others are read by rdflib, which writes numbers and times in
-its own way (``…00Z`` becomes ``…00+00:00``), names blank nodes anew and knows no quoted triples. Nothing is fetched: a
-JSON-LD context must stand in the document.
+its own way (``…00Z`` becomes ``…00+00:00``) and names blank nodes anew. Nothing is fetched: a JSON-LD context must
+stand in the document.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rdflib.exceptions import Error as RdflibError
 from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
 
 from clew_translators.prov.building import NotProv
+from clew_translators.prov.rdf_quoted import unreified, with_quotes, without_quotes
 from clew_translators.quads import NotRdf, from_nquads, from_rdflib
 from clew_translators.refusal import clip
 
@@ -65,7 +66,10 @@ def read_rdf_text(text: str, format: str) -> tuple[Triple, ...]:  # noqa: A002 -
         if format == "jsonld":
             _refuse_remote(json.loads(text))
         dataset = Dataset(default_union=False)
-        dataset.parse(data=text, format=PARSERS[format], publicID=BASE)
+        if format in {"trig", "turtle"}:  # of which the other is a part
+            dataset.parse(data=without_quotes(text), format="trig", publicID=BASE)
+        else:
+            dataset.parse(data=text, format=PARSERS[format], publicID=BASE)
         default = dataset.graph(DATASET_DEFAULT_GRAPH_ID)
         for graph in list(dataset.graphs()):
             if isinstance(
@@ -73,17 +77,18 @@ def read_rdf_text(text: str, format: str) -> tuple[Triple, ...]:  # noqa: A002 -
             ):  # nobody can refer to it: no more than a part of the document
                 default += graph
                 dataset.remove_graph(graph)
-        return from_rdflib(dataset)
+        quads = from_rdflib(dataset)
+        return unreified(quads) if format == "jsonld" else with_quotes(quads)
     except NotRdf as error:
         raise NotProv(format, str(error)) from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise NotProv(format, f"no JSON: {error.msg}", place) from None
     except _WRONG as error:
-        raise _told(text, format, error) from None
+        raise _told(format, error) from None
 
 
-def _told(text: str, format_: str, error: Exception) -> NotProv:
+def _told(format_: str, error: Exception) -> NotProv:
     """What rdflib complains of, in our words."""
     if isinstance(error, NotProv):
         return error
@@ -91,8 +96,7 @@ def _told(text: str, format_: str, error: Exception) -> NotProv:
     if line is not None:
         return NotProv(format_, str(getattr(error, "getMessage", lambda: error)()), f"line {line}")
     if match := _WHY.search(str(error)):
-        hint = "; rdflib reads no quoted triples, N-Quads hold them" if "<<" in text else ""
-        return NotProv(format_, f"{match[2]}{hint}", f"line {match[1]}")
+        return NotProv(format_, match[2], f"line {match[1]}")
     return NotProv(format_, clip(str(error) or type(error).__name__, 200))
 
 
