@@ -37,7 +37,10 @@ def shape_problems(triples: Sequence[Triple], profile: ShapedProfile) -> Iterato
     except NotRdf as error:
         yield "RDF", str(error), ""
         return
-    conforms, results, _text = validate(graph, shacl_graph=_shapes(profile))
+    shapes = _shapes(profile)
+    if shapes is None:
+        return
+    conforms, results, _text = validate(graph, shacl_graph=shapes)
     if conforms:
         return
     found = {
@@ -52,8 +55,12 @@ def shape_problems(triples: Sequence[Triple], profile: ShapedProfile) -> Iterato
 
 
 @cache
-def _shapes(profile: ShapedProfile) -> Graph:
-    return Graph().parse(data=shapes_of(profile), format="turtle")
+def _shapes(profile: ShapedProfile) -> Graph | None:
+    try:
+        text = shapes_of(profile)
+    except FileNotFoundError:  # a profile whose shapes are not published asks for none
+        return None
+    return Graph().parse(data=text, format="turtle")
 
 
 def _message(results: Graph, result: Node) -> str:
