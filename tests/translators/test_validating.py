@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from clew_schema.facts import Fact
+from clew_schema.facts import AnswerWritten, EdgesRetrieved, EdgesSelected, Fact, QuestionAsked, SelectedEdge
 from clew_schema.rdf import Triple, Triples, iri, literal
 from clew_translators import namespaces as ns
 from clew_translators.explain import names, tell
@@ -16,6 +16,14 @@ from clew_translators.validating import Report, validate
 from tests.translators import courses, runs
 from tests.translators.prov.documents import story
 
+EDGE = Triple(s=iri("https://ex.org/a"), p=iri("https://ex.org/b"), o=literal("c"))
+GRAPH_RUN: tuple[Fact, ...] = (
+    QuestionAsked(mechanism="graph-rag", query="q?", **runs.at("graph-rag.ask", 0)),
+    EdgesRetrieved(edge_count=1, **runs.at("graph-rag.ask", 1)),
+    EdgesSelected(edges=(SelectedEdge(edge=EDGE, reasoning="r"),), **runs.at("graph-rag.select", 2)),
+    AnswerWritten(outcome="answer", text="c", **runs.at("graph-rag.answer", 3)),
+)
+"""Its retrieval graph quotes a triple."""
 RUNS = {
     "documents": runs.DOCUMENT_BATCHES,
     "agent": runs.AGENT_BATCHES,
@@ -24,6 +32,7 @@ RUNS = {
     "resumed": courses.RESUMED_BATCHES,
     "cancelled": courses.CANCELLED_BATCHES,
     "failed": runs.told(((runs.ASKED, runs.RETRIEVED), (runs.FAILED,))),
+    "graph": runs.told((GRAPH_RUN,), "graph-rag"),
     "failed at once": runs.told(((runs.FAILED,),)),
 }
 ALL = ("syntax", "constraint", "shape", "prov", "seal")

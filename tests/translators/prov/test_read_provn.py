@@ -128,6 +128,7 @@ def test_mentions() -> None:
         ("document wasMadeBy(prov:a) endDocument", "column 10: 'wasMadeBy' is no statement of PROV-N"),
         ("document prefix prov <urn:x:y> endDocument", "the prefix prov may not mean another namespace"),
         ("document prefix ex https://ex.org/ endDocument", "column 20: expected an IRI in angle brackets"),
+        ("document prov:x(" + "prov:y(" * 10_000, "an extension is nested too deep"),
         ("document endDocument document", "column 22: expected nothing after endDocument"),
         ("document bundle prov:b entity(prov:e) endDocument", "expected 'endBundle'"),
         ("document bundle prov:b endBundle entity(prov:e) endDocument", "expected 'endDocument', found 'entity("),

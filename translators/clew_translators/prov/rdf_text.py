@@ -80,7 +80,10 @@ def read_rdf_text(text: str, format: str) -> tuple[Triple, ...]:  # noqa: A002 -
         quads = from_rdflib(dataset)
         return unreified(quads) if format == "jsonld" else with_quotes(quads)
     except NotRdf as error:
-        raise NotProv(format, str(error)) from None
+        line, _, problem = (
+            str(error).partition(": ") if str(error).startswith("line ") else ("", "", str(error))
+        )
+        raise NotProv(format, problem, line) from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise NotProv(format, f"no JSON: {error.msg}", place) from None

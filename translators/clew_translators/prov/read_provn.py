@@ -25,6 +25,13 @@ NAMES = frozenset({PROV + "QUALIFIED_NAME", XSD + "QName"})
 def read_provn(text: str) -> Document:
     """What ``text`` states. Raises NotProv with the line and the column."""
     source = Text(text)
+    try:
+        return _document(source)
+    except RecursionError:
+        raise source.problem("an extension is nested too deep", instead=False) from None
+
+
+def _document(source: Text) -> Document:
     source.need("document")
     _namespaces(source)
     statements = _statements(source)
