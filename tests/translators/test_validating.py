@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from clew_schema.facts import AnswerWritten, EdgesRetrieved, EdgesSelected, Fact, QuestionAsked, SelectedEdge
 from clew_schema.rdf import Triple, Triples, iri, literal
@@ -12,9 +14,12 @@ from clew_translators.explain import names, tell
 from clew_translators.explain.seal import sealed
 from clew_translators.exports import FORMATS, export
 from clew_translators.prov.formats import UnknownFormat
+from clew_translators.prov.model import Document, Statement
 from clew_translators.validating import Report, validate
+from clew_translators.validating_others import prov_problems
 from tests.translators import courses, runs
 from tests.translators.prov.documents import story
+from tests.translators.strategies import values
 
 EDGE = Triple(s=iri("https://ex.org/a"), p=iri("https://ex.org/b"), o=literal("c"))
 GRAPH_RUN: tuple[Fact, ...] = (
@@ -177,3 +182,33 @@ def test_a_report_is_json() -> None:
             }
         ],
     }
+
+
+# --- what the prov package makes of it ------------------------------------------------------------
+
+
+@given(facts=st.lists(values(Fact), min_size=1, max_size=3))
+def test_the_prov_package_loses_nothing_of_any_facts(facts: list[Fact]) -> None:
+    batch = tell(facts, session_id="s", collection="c", mechanism="document-rag")
+    assume(batch is not None)
+    assert batch is not None
+    report = validate(list(batch.batch().triples))
+    assert [each for each in report.findings if each.kind in {"prov", "syntax"}] == []
+
+
+def test_what_the_prov_package_does_not_read_is_told() -> None:
+    known = Statement(kind="entity", id="https://ex.org/e")
+    typed = Triple(s=iri("https://ex.org/e"), p=iri(ns.RDF_TYPE), o=iri(ns.PROV_ENTITY))
+    assert list(prov_problems([typed], Document((known,)))) == []
+    assert list(prov_problems([], Document((known,)))) == [
+        ("the prov package reads no entity here", "https://ex.org/e")
+    ]
+    late = Triple(
+        s=iri("https://ex.org/a"),
+        p=iri(ns.PROV_STARTED_AT_TIME),
+        o=literal("noon", datatype=ns.XSD_DATE_TIME),
+    )
+    active = Statement(kind="activity", id="https://ex.org/a", arguments=("noon", None))
+    problems = list(prov_problems([late], Document((active,))))
+    assert problems
+    assert all("the prov package" in message for message, _ in problems)
