@@ -125,8 +125,7 @@ def tellings(
 def _provenance(
     facts: Sequence[Fact], question: str, collection: str, trail: Sequence[Fact], profile: Profile
 ) -> Statements:
-    del profile
-    return provenance_statements(facts, question, collection, trail)
+    return provenance_statements(facts, question, collection, trail, texts=profile == "trustgraph")
 
 
 def _metadata(

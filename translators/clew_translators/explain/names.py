@@ -1,7 +1,7 @@
-"""The names of what our own graph tells of: entities and activities of a run, agents, and our terms.
+"""The names of what our own graph tells of: entities and activities of a run, agents, prompts, and our terms.
 
-Every name begins with the question's URI of its run, except the names of what outlives a run: chunks, documents and
-agents. An entity and the activity that generated it never share a name (PROV-O: the classes are disjoint).
+Every name begins with the question's URI of its run, except the names of what outlives a run: chunks, documents,
+prompts and agents. An entity and the activity that generated it never share a name (PROV-O: the classes are disjoint).
 """
 
 from __future__ import annotations
@@ -36,124 +36,13 @@ from clew_schema.facts import (
     ToolObserved,
 )
 from clew_translators import uris
+from clew_translators.explain.names_terms import *  # noqa: F403 - terms and names are one vocabulary
 from clew_translators.memo import remembered
-from clew_translators.namespaces import CLEW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clew_schema.facts import Fact
-
-# --- classes of urn:clew:ns# ----------------------------------------------------------------------
-
-RUN = CLEW + "Run"
-QUESTION = CLEW + "Question"
-PLANNING = CLEW + "Planning"
-PLAN = CLEW + "Plan"
-PART = CLEW + "Part"
-RETRIEVAL = CLEW + "Retrieval"
-EVIDENCE = CLEW + "Evidence"
-GRADING = CLEW + "Grading"
-GRADE = CLEW + "Grade"
-DECISION = CLEW + "Decision"
-REWRITING = CLEW + "Rewriting"
-REWRITE = CLEW + "Rewrite"
-JOINING = CLEW + "Joining"
-JOIN = CLEW + "Join"
-STOPPING = CLEW + "Stopping"
-LIMIT = CLEW + "Limit"
-PAUSING = CLEW + "Pausing"
-TICKET = CLEW + "Ticket"
-ANSWERING = CLEW + "Answering"
-REPLY = CLEW + "Reply"
-CANCELLING = CLEW + "Cancelling"
-CANCELLATION = CLEW + "Cancellation"
-WRITING = CLEW + "Writing"
-ANSWER = CLEW + "Answer"
-CITATION = CLEW + "Citation"
-CHECK = CLEW + "Check"
-THINKING = CLEW + "Thinking"
-CHOICE = CLEW + "Choice"
-TOOL_USE = CLEW + "ToolUse"
-OBSERVATION = CLEW + "Observation"
-CONCLUDING = CLEW + "Concluding"
-CONCLUSION = CLEW + "Conclusion"
-FAILING = CLEW + "Failing"
-FAILURE = CLEW + "Failure"
-
-# --- predicates of urn:clew:ns# -------------------------------------------------------------------
-
-POSITION = CLEW + "position"
-RECORD = CLEW + "record"
-COLLECTION = CLEW + "collection"
-PARENT = CLEW + "parent"
-QUERY = CLEW + "query"
-MODE = CLEW + "mode"
-TOP_K = CLEW + "topK"
-CANDIDATE_COUNT = CLEW + "candidateCount"
-DOCUMENT = CLEW + "document"
-VERSION = CLEW + "version"
-FILENAME = CLEW + "filename"
-PAGE = CLEW + "page"
-START = CLEW + "start"
-END = CLEW + "end"
-CONTENT_HASH = CLEW + "contentHash"
-LEVEL = CLEW + "level"
-PARENT_CHUNK = CLEW + "parentChunk"
-MERGED_CHILDREN = CLEW + "mergedChildren"
-RANK = CLEW + "rank"
-DENSE_RANK = CLEW + "denseRank"
-DENSE_SCORE = CLEW + "denseScore"
-BM25_RANK = CLEW + "bm25Rank"
-BM25_SCORE = CLEW + "bm25Score"
-FUSED_SCORE = CLEW + "fusedScore"
-RERANK_SCORE = CLEW + "rerankScore"
-RELEVANCE = CLEW + "relevance"
-ANSWERABILITY = CLEW + "answerability"
-AMBIGUITY = CLEW + "ambiguity"
-SUGGESTED_ROUTE = CLEW + "suggestedRoute"
-CONFIDENCE = CLEW + "confidence"
-MISSING_SLOT = CLEW + "missingSlot"
-REASON = CLEW + "reason"
-ROUTE = CLEW + "route"
-STATUS = CLEW + "status"
-RESOLVED_BY = CLEW + "resolvedBy"
-OUTCOME = CLEW + "outcome"
-CITES = CLEW + "cites"
-NUMBER = CLEW + "number"
-IN_TOKEN = CLEW + "inToken"
-OUT_TOKEN = CLEW + "outToken"
-THOUGHT = CLEW + "thought"
-FAILED = CLEW + "failed"
-TOOL_TRACE = CLEW + "toolTrace"
-TERMINATION = CLEW + "termination"
-ERROR_TYPE = CLEW + "errorType"
-MESSAGE = CLEW + "message"
-
-PROMPT_VERSION = CLEW + "promptVersion"
-COMPLEXITY = CLEW + "complexity"
-DROPPED = CLEW + "dropped"
-HAS_PART = CLEW + "hasPart"
-ASKS = CLEW + "asks"
-KEEPS = CLEW + "keeps"
-EVIDENCE_COUNT = CLEW + "evidenceCount"
-STAGE = CLEW + "stage"
-METHOD = CLEW + "method"
-OMITTED = CLEW + "omitted"
-TRUNCATED = CLEW + "truncated"
-BUDGET = CLEW + "budget"
-SPENT = CLEW + "spent"
-TICKET_ID = CLEW + "ticketId"
-OPTION = CLEW + "option"
-EXPIRES_AT = CLEW + "expiresAt"
-HAS_CHECK = CLEW + "hasCheck"
-VERDICT = CLEW + "verdict"
-LEXICAL = CLEW + "lexical"
-SIMILARITY = CLEW + "similarity"
-QUOTED = CLEW + "quoted"
-BETTER = CLEW + "better"
-COVERAGE = CLEW + "coverage"
-GAP = CLEW + "gap"
 
 # --- names of a run -------------------------------------------------------------------------------
 
@@ -168,7 +57,7 @@ _ESCAPE = re.compile(rf"(?!{_CHARACTER}|#|%[0-9A-Fa-f]{{2}}).", re.DOTALL)
 
 
 ANONYMOUS = "urn:clew:person:anonymous"
-"""The person who answers a run that waits: nobody asks for a name, so all of them share this one."""
+"""Every person whose name nobody knows."""
 
 
 def entity_of(fact: Fact, question: str, trail: Sequence[Fact] = ()) -> str:  # noqa: C901, PLR0911, PLR0912 - a name per kind
@@ -221,7 +110,16 @@ def entity_of(fact: Fact, question: str, trail: Sequence[Fact] = ()) -> str:  # 
             return uris.focus_of(question)
         case RunFailed():
             paused = max((earlier.round for earlier in trail if isinstance(earlier, RunPaused)), default=0)
-            return f"{pause_of(question, paused) if paused else question}/failure"
+            return _failure_of(pause_of(question, paused) if paused else question, fact.started_at)
+
+
+def _failure_of(place: str, started_at: str) -> str:
+    """A message may fail, be tried again and fail again: each time is another failure, named by when it began."""
+    time = quote(started_at.translate(_NO_PUNCTUATION), safe="", errors="surrogatepass")
+    return f"{place}/failure/{time}" if time else f"{place}/failure"
+
+
+_NO_PUNCTUATION = str.maketrans("", "", "-:.")
 
 
 def pause_of(question: str, round_: int) -> str:
@@ -254,6 +152,16 @@ def evidence_of(exploration: str, place: int) -> str:
     return f"{exploration}/evidence/{place}"
 
 
+def rejected_of(exploration: str, place: int) -> str:
+    """The chunk at ``place`` (from 1) of those that a retrieval found and did not return."""
+    return f"{exploration}/rejected/{place}"
+
+
+def chunk_grade_of(grade: str, place: int) -> str:
+    """The grade at ``place`` (from 1) of those of single chunks."""
+    return f"{grade}/chunk/{place}"
+
+
 def decision_of(exploration: str) -> str:
     """What was decided about a retrieval."""
     return f"{exploration}/decision"
@@ -264,9 +172,29 @@ def citation_of(answer: str, place: int) -> str:
     return f"{answer}/citation/{place}"
 
 
+def claim_of(answer: str, number: int) -> str:
+    """The ``number``-th claim of an answer, from 1."""
+    return f"{answer}/claim/{number}"
+
+
 def check_of(answer: str, place: int) -> str:
     """The verdict at ``place`` (from 1) about an answer."""
     return f"{answer}/check/{place}"
+
+
+def planned_step_of(plan: str, number: int) -> str:
+    """A step of a plan, as it was planned; from 1."""
+    return f"{plan}/step/{number}"
+
+
+def goal_of(decomposition: str, number: int) -> str:
+    """What another agent was asked to find out; from 1."""
+    return f"{decomposition}/goal/{number}"
+
+
+def edge_of(selection: str, place: int) -> str:
+    """The edge at ``place`` (from 1) of those that were selected."""
+    return f"{selection}/edge/{place}"
 
 
 def activity_of(entity: str) -> str:
@@ -274,24 +202,52 @@ def activity_of(entity: str) -> str:
     return f"{entity}/activity"
 
 
-def service_of(name: str) -> str:
-    """A service, as an agent."""
-    return f"urn:clew:service:{quote(name, safe='')}"
+def association_of(activity: str) -> str:
+    """How an agent took part in ``activity``: with which prompt."""
+    return f"{activity}/association"
+
+
+# --- what outlives a run --------------------------------------------------------------------------
+
+
+def service_of(name: str, version: str = "") -> str:
+    """A service, as an agent. Each version is an agent of its own."""
+    of_version = f":{_quoted(version)}" if version else ""
+    return f"urn:clew:service:{_quoted(name)}{of_version}"
 
 
 def model_of(name: str) -> str:
     """A model, grader, writer or embedder, as an agent."""
-    return f"urn:clew:model:{quote(name, safe='')}"
+    return f"urn:clew:model:{_quoted(name)}"
+
+
+def prompt_of(version: str) -> str:
+    """A prompt, by its hash: a plan that models act by."""
+    return f"urn:clew:prompt:{_quoted(version)}"
+
+
+def person_of(name: str) -> str:
+    """A person, by the name that requests give them; ANONYMOUS without one, and for no name."""
+    known = f"urn:clew:person:{_quoted(name)}" if name else ANONYMOUS
+    # Nobody can take the name of those who gave none: RFC 3986 holds both spellings for equal, RDF does not.
+    return known if not name or known != ANONYMOUS else "urn:clew:person:%61nonymous"
+
+
+def _quote(name: str) -> str:
+    return quote(name, safe="", errors="surrogatepass")
+
+
+_quoted = remembered(_quote, entries=256)  # few services, models, prompts and persons take part
 
 
 def chunk_of(chunk_id: str) -> str:
     """A chunk's IRI; an id that is none becomes ``urn:chunk:{id}``, percent-encoded."""
-    return safe_iri(chunk_id) or uris.chunk_uri(quote(chunk_id, safe=""))
+    return safe_iri(chunk_id) or uris.chunk_uri(_quote(chunk_id))
 
 
 def document_of(document_id: str) -> str:
     """A document's IRI; an id that is none becomes ``urn:document:{id}``, percent-encoded."""
-    return safe_iri(document_id) or f"urn:document:{quote(document_id, safe='')}"
+    return safe_iri(document_id) or f"urn:document:{_quote(document_id)}"
 
 
 def safe_iri(text: str) -> str:

@@ -48,8 +48,14 @@ def pause(telling: Telling, fact: RunPaused | RunResumed | TicketCancelled, enti
 
 def _plan(telling: Telling, fact: QuestionPlanned, entity: str) -> None:
     say, activity = telling.say, names.activity_of(entity)
-    telling.activity(activity, names.PLANNING, fact, used=(telling.question,), models=(fact.planner,))
-    say.text(names.PROMPT_VERSION, fact.prompt_version)
+    telling.activity(
+        activity,
+        names.PLANNING,
+        fact,
+        used=(telling.question,),
+        models=(fact.planner,),
+        prompt=fact.prompt_version,
+    )
     telling.entity(entity, names.PLAN, (telling.question,))
     say.text(names.COMPLEXITY, fact.complexity)
     say.text(names.REASON, fact.reason)
@@ -68,8 +74,9 @@ def _rewrite(telling: Telling, fact: QueryRewritten, entity: str) -> None:
     say = telling.say
     used = (telling.question, *telling.decisions(fact.part))
     activity = names.activity_of(entity)
-    telling.activity(activity, names.REWRITING, fact, used=used, models=(fact.rewriter,))
-    say.text(names.PROMPT_VERSION, fact.prompt_version)
+    telling.activity(
+        activity, names.REWRITING, fact, used=used, models=(fact.rewriter,), prompt=fact.prompt_version
+    )
     telling.entity(entity, names.REWRITE, (telling.question,))
     say.text(names.METHOD, fact.method)
     say.plain(names.QUERY, fact.query)
@@ -117,17 +124,17 @@ def _ticket(telling: Telling, fact: RunPaused, entity: str) -> None:
 
 
 def _reply(telling: Telling, fact: RunResumed, entity: str) -> None:
-    asked = entity.rpartition("/")[0]
-    telling.activity(names.activity_of(entity), names.ANSWERING, fact, used=(asked,), person=True)
+    asked, person = entity.rpartition("/")[0], telling.person(fact.person)
+    telling.activity(names.activity_of(entity), names.ANSWERING, fact, used=(asked,), person=person)
     telling.entity(entity, names.REPLY, (asked,))
-    telling.say.link(ns.PROV_WAS_ATTRIBUTED_TO, names.ANONYMOUS)
+    telling.say.link(ns.PROV_WAS_ATTRIBUTED_TO, person)
     telling.say.text(names.TICKET_ID, fact.ticket)
     telling.say.plain(ns.PROV_VALUE, fact.answer)
 
 
 def _cancellation(telling: Telling, fact: TicketCancelled, entity: str) -> None:
-    asked = entity.rpartition("/")[0]
-    telling.activity(names.activity_of(entity), names.CANCELLING, fact, used=(asked,), person=True)
+    asked, person = entity.rpartition("/")[0], telling.person(fact.person)
+    telling.activity(names.activity_of(entity), names.CANCELLING, fact, used=(asked,), person=person)
     telling.entity(entity, names.CANCELLATION, (asked,))
-    telling.say.link(ns.PROV_WAS_ATTRIBUTED_TO, names.ANONYMOUS)
+    telling.say.link(ns.PROV_WAS_ATTRIBUTED_TO, person)
     telling.say.text(names.TICKET_ID, fact.ticket)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from clew_schema.facts import (
     BudgetExhausted,
+    EdgesRetrieved,
+    EdgesSelected,
     EvidenceGraded,
     EvidenceRetrieved,
     PartsJoined,
+    PlanMade,
     QueryRewritten,
+    QuestionDecomposed,
     QuestionPlanned,
     RunResumed,
+    ToolObserved,
 )
 from clew_translators import namespaces as ns
+from clew_translators import uris
 from clew_translators.explain import names
 from clew_translators.explain.record import record_of
 from clew_translators.explain.spec import explorations
@@ -30,14 +36,24 @@ if TYPE_CHECKING:
 PROV_COLLECTION = ns.PROV + "Collection"
 
 
+class _Counted(Protocol):
+    """A fact that models were asked for."""
+
+    @property
+    def in_token(self) -> int | None: ...
+    @property
+    def out_token(self) -> int | None: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
-    """One fact being told of ``run``, after ``so_far``."""
+    """One fact being told of ``run``, after ``so_far``; with its ``texts``, where no other graph has them."""
 
     say: Statements
     run: str
     collection: str
     so_far: tuple[Fact, ...]
+    texts: bool = False
 
     @property
     def question(self) -> str:
@@ -54,22 +70,18 @@ class Telling:
         *,
         used: Iterable[str] = (),
         models: Iterable[str | None] = (),
-        person: bool = False,
+        prompt: str = "",
+        person: str = "",
     ) -> None:
         """The activity that made ``fact`` true. An end before its start (a clock set back) is not told.
 
-        The fact itself stands here too, as a record: what typed terms do not hold, and where it stood in the run.
+        ``prompt`` is what the last of ``models`` went by; ``person`` is the name, as an agent, of who took part. The
+        fact itself stands here too, as a record: what typed terms do not hold, its place in the run, and its seal.
         """
         say = self.say
-        agents = {names.model_of(model): model for model in models if model}
-        if service := fact.step.partition(".")[0]:
-            agents = {names.service_of(service): service} | agents
-        for agent, label in agents.items():
-            say.about(agent, ns.PROV_AGENT, ns.PROV_SOFTWARE_AGENT)
-            say.text(ns.RDFS_LABEL, label)
+        agents = self.agents(fact, models)
         if person:
-            say.about(names.ANONYMOUS, ns.PROV_AGENT, ns.PROV_PERSON)
-            say.text(ns.RDFS_LABEL, "a person")
+            agents.append(person)
         say.about(name, ns.PROV_ACTIVITY, type_)
         say.text(ns.RDFS_LABEL, fact.step)
         say.time(ns.PROV_STARTED_AT_TIME, fact.started_at)
@@ -77,12 +89,48 @@ class Telling:
             say.time(ns.PROV_ENDED_AT_TIME, fact.ended_at)
         for agent in agents:
             say.link(ns.PROV_WAS_ASSOCIATED_WITH, agent)
-        if person:
-            say.link(ns.PROV_WAS_ASSOCIATED_WITH, names.ANONYMOUS)
         for entity in used:
             say.link(ns.PROV_USED, entity)
         say.integer(names.POSITION, len(self.so_far) + 1)
         say.document(names.RECORD, record_of(fact))
+        if fact.seal:
+            say.text(names.SEAL, fact.seal)
+            say.text(names.PREVIOUS_SEAL, self.so_far[-1].seal if self.so_far else "")
+        if prompt and agents:
+            self._went_by(prompt, name, agents[-1])
+
+    def agents(self, fact: Fact, models: Iterable[str | None]) -> list[str]:
+        """The service of the step, in its version, and the models that took part: described, and by name."""
+        say = self.say
+        found = []
+        if service := fact.step.partition(".")[0]:
+            found.append(names.service_of(service, fact.version))
+            say.about(found[0], ns.PROV_AGENT, ns.PROV_SOFTWARE_AGENT)
+            say.text(ns.RDFS_LABEL, service)
+            say.text(names.VERSION, fact.version)
+        for model in models:
+            if model and (agent := names.model_of(model)) not in found:
+                say.about(agent, ns.PROV_AGENT, ns.PROV_SOFTWARE_AGENT)
+                say.text(ns.RDFS_LABEL, model)
+                found.append(agent)
+        return found
+
+    def person(self, name: str) -> str:
+        """A person as an agent: described, and by its IRI."""
+        agent = names.person_of(name)
+        self.say.about(agent, ns.PROV_AGENT, ns.PROV_PERSON)
+        self.say.text(ns.RDFS_LABEL, name or "a person")
+        return agent
+
+    def _went_by(self, prompt: str, activity: str, agent: str) -> None:
+        say, plan, association = self.say, names.prompt_of(prompt), names.association_of(activity)
+        say.link(ns.PROV_QUALIFIED_ASSOCIATION, association)
+        say.about(association, ns.PROV_ASSOCIATION)
+        say.link(ns.PROV_AGENT_PROPERTY, agent)
+        say.link(ns.PROV_HAD_PLAN, plan)
+        say.about(plan, ns.PROV_ENTITY, ns.PROV_PLAN)
+        say.text(names.PROMPT_VERSION, prompt)
+        say.about(activity)
 
     def entity(self, name: str, type_: str, sources: Iterable[str], activity: str = "") -> None:
         """What an activity made: the one of its own name, or ``activity``."""
@@ -90,6 +138,11 @@ class Telling:
         self.say.link(ns.PROV_WAS_GENERATED_BY, activity or names.activity_of(name))
         for source in sources:
             self.say.link(ns.PROV_WAS_DERIVED_FROM, source)
+
+    def tokens(self, fact: _Counted) -> None:
+        """What a model read and wrote for ``fact``, when its service said."""
+        self.say.integer(names.IN_TOKEN, fact.in_token)
+        self.say.integer(names.OUT_TOKEN, fact.out_token)
 
     def place(self, span: Evidence | Citation) -> None:
         """Where in which document ``span`` stands."""
@@ -129,7 +182,64 @@ class Telling:
                 joined = joined or isinstance(fact, PartsJoined)
         if joined:
             return tuple(since)
-        return (*explorations(self.so_far, self.run), *self.decisions(), *since)
+        return (*explorations(self.so_far, self.run), *self.edges(), *self.decisions(), *since)
+
+    def edges(self) -> tuple[str, ...]:
+        """The edges of a knowledge graph that the run came to: those that were selected, else those retrieved."""
+        if any(isinstance(fact, EdgesSelected) for fact in self.so_far):
+            return (uris.focus_of(self.run),)
+        return self.edges_retrieved()
+
+    def edges_retrieved(self) -> tuple[str, ...]:
+        """The edges that were found; nothing when nobody looked."""
+        looked = any(isinstance(fact, EdgesRetrieved) for fact in self.so_far)
+        return (uris.exploration_of(self.run),) if looked else ()
+
+    def observations(self, number: int, uses: Iterable[int]) -> tuple[str, ...]:
+        """What step ``number`` of an agent builds on: what it saw in the iterations ``uses``, and the one right before.
+
+        None but those that the run told of; the latest stands for the one right before when that was not.
+        """
+        seen = {
+            fact.number for fact in self.so_far if isinstance(fact, ToolObserved) and fact.number < number
+        }
+        if not seen:
+            return ()
+        return tuple(
+            uris.observation_of(self.run, used) for used in sorted(seen.intersection(uses) | {max(seen)})
+        )
+
+    def evidence_count(self, part: int, pass_number: int) -> int:
+        """How many pieces of evidence the retrieval of that part and pass returned; 0 when it was not told."""
+        for fact in self.so_far:
+            if isinstance(fact, EvidenceRetrieved) and (fact.part, fact.pass_number) == (part, pass_number):
+                return len(fact.evidence)
+        return 0
+
+    def planned_step(self, number: int) -> tuple[str, ...]:
+        """The ``number``-th step of the plan; nothing when it has no such step."""
+        for fact in self.so_far:
+            if isinstance(fact, PlanMade) and 1 <= number <= len(fact.steps):
+                return (names.planned_step_of(names.entity_of(fact, self.run), number),)
+        return ()
+
+    def goal(self, number: int) -> tuple[str, ...]:
+        """The ``number``-th goal that other agents were given; nothing when there is no such one."""
+        for fact in self.so_far:
+            if isinstance(fact, QuestionDecomposed) and 1 <= number <= len(fact.goals):
+                return (names.goal_of(names.entity_of(fact, self.run), number),)
+        return ()
+
+    def entities(self, *kinds: type[Fact]) -> tuple[str, ...]:
+        """The entities of all facts of these kinds, in their order. Kinds that are not numbered by what was before."""
+        return tuple(names.entity_of(fact, self.run) for fact in self.so_far if isinstance(fact, kinds))
+
+    def told_last(self, *kinds: type[Fact]) -> tuple[str, ...]:
+        """The entity of the latest fact of these kinds; nothing when there is none."""
+        for at in range(len(self.so_far) - 1, -1, -1):
+            if isinstance(self.so_far[at], kinds):
+                return (names.entity_of(self.so_far[at], self.run, self.so_far[:at]),)
+        return ()
 
     def occasions(self, fact: EvidenceRetrieved) -> tuple[str, ...]:
         """Why a retrieval was made: the plan or the part of it, an earlier decision, a rewrite, a person's reply."""
@@ -156,6 +266,22 @@ class Telling:
                         entity = names.exploration_of(self.run, fact.part, fact.pass_number)
                         return (names.evidence_of(entity, place),)
         return ()
+
+
+def run_at(name: str) -> str:
+    """``name`` when it is that of a run, which is an activity; else ``""``."""
+    found = uris.run_of(name)
+    return name if found and uris.question_of(*found) == name else ""
+
+
+def entity_at(name: str) -> str:
+    """``name`` when it is that of an entity of a run; else ``""``."""
+    if uris.run_of(name) is None or run_at(name) or name.endswith(_NO_ENTITIES):
+        return ""
+    return name
+
+
+_NO_ENTITIES = (names.activity_of(""), names.association_of(""))
 
 
 def _in_order(start: str, end: str) -> bool:
