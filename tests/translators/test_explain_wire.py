@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew_schema.facts import EdgesSelected, Fact, QuestionAsked, SelectedEdge
+from clew_schema.facts import EdgesSelected, Fact, Mechanism, QuestionAsked, SelectedEdge
 from clew_schema.rdf import Metadata, Triple, Triples, iri, literal
 from clew_translators import bus
 from clew_translators.explain import Profile, Told, entity_uri, explain, question_uri, tell, tellings
@@ -106,6 +106,32 @@ def test_profile_trustgraph_has_a_batch_for_each_entity_and_one_for_the_provenan
     assert provenance.metadata.root == question
     assert provenance.metadata.id == entity_uri(facts[-1], session, mechanism, facts[:-1])
     assert {each.metadata.collection for each in (*entities, provenance)} == {"c"}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "facts", "texts"),
+    [
+        (
+            "agent",
+            trustgraph_runs.REACT_RUN,
+            {"I should look this up", "X is 42 according to the graph.", "It is 42.", "X is 42."},
+        ),
+        ("document-rag", trustgraph_runs.DOCRAG_RUN, {"Items can be returned."}),
+        ("graph-rag", trustgraph_runs.GRAPH_RUN, {"Graph answer"}),
+    ],
+)
+def test_profile_trustgraph_has_its_texts_in_the_provenance(
+    mechanism: Mechanism, facts: tuple[Fact, ...], texts: set[str]
+) -> None:
+    *entities, provenance = tellings(
+        facts, session_id="s", collection="c", mechanism=mechanism, profile="trustgraph"
+    )
+    literals = {triple.o.value for triple in provenance.batch().triples if triple.o and triple.o.type == "l"}
+    assert texts <= literals
+    pointed_at = {
+        triple.o.value for each in entities for triple in each.batch().triples if triple.o and triple.o.value
+    }
+    assert not texts & pointed_at
 
 
 @pytest.mark.parametrize("profile", PROFILES)
