@@ -17,7 +17,7 @@ from clew_schema.facts import (
     ToolObserved,
 )
 from clew_schema.rdf import Triple, Triples
-from clew_translators.explain import explain
+from clew_translators.explain import Profile, explain
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 AGENT_SESSION = "99999999-2222-4333-8444-555555555555"
@@ -148,12 +148,20 @@ def told(
     mechanism: Mechanism = "document-rag",
     session_id: str = SESSION,
     collection: str = "manuals",
+    profile: Profile = "spec",
 ) -> list[Triples]:
     """One batch per step, as the runtime publishes them."""
     batches: list[Triples] = []
     trail: tuple[Fact, ...] = ()
     for facts in steps:
-        batch = explain(facts, session_id=session_id, collection=collection, mechanism=mechanism, trail=trail)
+        batch = explain(
+            facts,
+            session_id=session_id,
+            collection=collection,
+            mechanism=mechanism,
+            profile=profile,
+            trail=trail,
+        )
         assert batch is not None
         batches.append(batch)
         trail += facts

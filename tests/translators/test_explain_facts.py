@@ -1,38 +1,24 @@
 """Facts come back from the triples that they were told as: all of them, in order, through any store."""
 
 import random
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew_schema.facts import (
-    AnswerWritten,
-    BudgetExhausted,
-    EvidenceGraded,
-    EvidenceRetrieved,
-    Fact,
-    PartsJoined,
-    QueryRewritten,
-    QuestionAsked,
-    QuestionPlanned,
-    RunFailed,
-    RunPaused,
-    RunResumed,
-    TicketCancelled,
-)
+from clew_schema.facts import Fact, Mechanism
 from clew_schema.rdf import Triple, iri, literal
 from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
-from clew_translators.explain import names
+from clew_translators.explain import Profile, names
 from clew_translators.explain.facts import FactsUnreadable, facts_of
+from clew_translators.explain.seal import broken_seals, sealed
 from clew_translators.explain.statements import RDF_JSON
 from clew_translators.namespaces import GRAPH_PROVENANCE, GRAPH_RETRIEVAL
 from clew_translators.quads import from_nquads, to_nquads
-from tests.translators import courses, runs
-from tests.translators.strategies import messages
+from tests.translators import courses, runs, whole_runs
+from tests.translators.run_strategies import ANY_RUN, Steps
 
 RUNS = {
     "plain": runs.DOCUMENT_STEPS,
@@ -132,43 +118,70 @@ def test_a_record_that_is_none_is_named(record: str, why: str) -> None:
         facts_of([quad])
 
 
-# --- any run --------------------------------------------------------------------------------------
+# --- runs of every kind ---------------------------------------------------------------------------
+
+PROFILES: tuple[Profile, ...] = ("spec", "trustgraph")
 
 
-@st.composite
-def steps_of_a_run(draw: st.DrawFn) -> tuple[tuple[Fact, ...], ...]:
-    """A run as the services may establish one, with any values in its facts, in steps of any size."""
-    facts: list[Fact] = []
-
-    def add(kind: type[Any], **fixed: Any) -> None:
-        facts.append(draw(messages(kind, **{name: st.just(value) for name, value in fixed.items()})))
-
-    add(QuestionAsked)
-    if draw(st.booleans()):
-        add(QuestionPlanned)
-    parts = draw(st.sampled_from([(0,), (1, 2)]))
-    passes = dict.fromkeys(parts, 0)
-    for round_ in range(1, draw(st.integers(1, 3)) + 1):
-        for part in parts:
-            for _ in range(draw(st.integers(0, 2))):
-                passes[part] += 1
-                where = {"part": part, "pass_number": passes[part]}
-                if passes[part] > 1 and draw(st.booleans()):
-                    add(QueryRewritten, **where)
-                add(EvidenceRetrieved, **where)
-                add(EvidenceGraded, **where, kept_pass=draw(st.integers(0, passes[part] - 1)))
-        for kind in draw(st.lists(st.sampled_from([PartsJoined, BudgetExhausted]), max_size=2)):
-            add(kind)
-        if not draw(st.booleans()):
-            break
-        add(RunPaused, round=round_, ticket=f"ticket {round_}")
-        add(draw(st.sampled_from([RunResumed, TicketCancelled])), ticket=f"ticket {round_}")
-    if (end := draw(st.sampled_from([AnswerWritten, RunFailed, None]))) is not None:
-        add(end)
-    cuts = sorted(draw(st.sets(st.integers(1, len(facts)), max_size=3)) | {0, len(facts)})
-    return tuple(tuple(facts[a:b]) for a, b in pairwise(cuts))
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("name", whole_runs.RUNS)
+def test_every_field_of_every_kind_comes_back(name: str, profile: Profile) -> None:
+    mechanism, steps = whole_runs.RUNS[name]
+    quads = runs.quads_of(runs.told(steps, mechanism, profile=profile))
+    random.Random(7).shuffle(quads)
+    assert facts_of(quads) == flat(steps)
+    assert facts_of(from_nquads(to_nquads(quads))) == flat(steps)
 
 
-@given(steps=steps_of_a_run())
-def test_any_run_comes_back(steps: tuple[tuple[Fact, ...], ...]) -> None:
-    assert facts_of(runs.quads_of(runs.told(steps))) == flat(steps)
+def test_the_whole_runs_have_every_kind_of_fact() -> None:
+    told = {fact.kind for _, steps in whole_runs.RUNS.values() for fact in flat(steps)}
+    kinds = {kind.model_fields["kind"].default for kind in get_args(get_args(Fact)[0])}
+    assert kinds - told == {"query_rewritten", "budget_exhausted"}  # those are in courses.REWRITTEN_STEPS
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(run=ANY_RUN, seed=st.integers(0, 99))
+def test_any_run_comes_back(run: tuple[Mechanism, Steps], profile: Profile, seed: int) -> None:
+    mechanism, steps = run
+    quads = runs.quads_of(runs.told(steps, mechanism, profile=profile))
+    random.Random(seed).shuffle(quads)
+    assert facts_of(quads) == flat(steps)
+
+
+# --- facts that were told twice -------------------------------------------------------------------
+
+
+def begun(ended: str) -> Fact:
+    return whole_runs.ASKED.model_copy(update={"ended_at": ended, "seal": ""})
+
+
+def test_of_two_beginnings_the_one_counts_that_the_run_went_on_from() -> None:
+    (other,) = sealed((begun("2026-01-31T12:09:00.000000Z"),))
+    steps = whole_runs.DOCUMENTS
+    quads = runs.quads_of([*runs.told(((other,),)), *runs.told(steps)])
+    assert other.ended_at > steps[0][0].ended_at
+    assert facts_of(quads) == flat(steps)
+    assert broken_seals(facts_of(quads)) == ()
+
+
+def test_a_beginning_that_nothing_followed_yet_is_the_later_one() -> None:
+    early, late = (sealed((begun(f"2026-01-31T12:0{minute}:00Z"),))[0] for minute in (1, 2))
+    quads = runs.quads_of([*runs.told(((late,),)), *runs.told(((early,),))])
+    assert facts_of(quads) == (late,)
+
+
+def test_each_failure_of_a_step_that_is_tried_again_is_one() -> None:
+    begin, graded, answered = whole_runs.DOCUMENTS
+    failures = [
+        sealed(
+            (whole_runs.FAILED.model_copy(update={"seal": "", **runs.at("grading.grade", second)}),), begin
+        )
+        for second in (5, 6)
+    ]
+    late = sealed((runs.FAILED.model_copy(update=runs.at("document-rag.answer", 9)),), (*begin, *graded))
+    batches = runs.told((begin, graded, answered))
+    batches += [batch for failed in failures for batch in runs.told((begin, failed))[1:]]
+    batches += runs.told((begin, graded, late))[2:]
+    facts = facts_of(runs.quads_of(batches))
+    assert facts == (*begin, *failures[0], *failures[1], *graded, *late, *answered)
+    assert broken_seals(facts) == ()

@@ -202,9 +202,9 @@ def activity_of(entity: str) -> str:
     return f"{entity}/activity"
 
 
-def association_of(activity: str) -> str:
-    """How an agent took part in ``activity``: with which prompt."""
-    return f"{activity}/association"
+def association_of(activity: str, agent: str, prompt: str) -> str:
+    """How ``agent``, an IRI of ours, took part in ``activity``: by the prompt of this hash."""
+    return f"{activity}/association/{agent.removeprefix('urn:clew:')}/{_quoted(prompt)}"
 
 
 # --- what outlives a run --------------------------------------------------------------------------

@@ -123,7 +123,11 @@ class Telling:
         return agent
 
     def _went_by(self, prompt: str, activity: str, agent: str) -> None:
-        say, plan, association = self.say, names.prompt_of(prompt), names.association_of(activity)
+        say, plan, association = (
+            self.say,
+            names.prompt_of(prompt),
+            names.association_of(activity, agent, prompt),
+        )
         say.link(ns.PROV_QUALIFIED_ASSOCIATION, association)
         say.about(association, ns.PROV_ASSOCIATION)
         say.link(ns.PROV_AGENT_PROPERTY, agent)
@@ -276,12 +280,9 @@ def run_at(name: str) -> str:
 
 def entity_at(name: str) -> str:
     """``name`` when it is that of an entity of a run; else ``""``."""
-    if uris.run_of(name) is None or run_at(name) or name.endswith(_NO_ENTITIES):
-        return ""
-    return name
-
-
-_NO_ENTITIES = (names.activity_of(""), names.association_of(""))
+    # What stands below an activity is how somebody took part in it.
+    is_none = run_at(name) or f"{names.activity_of('')}/" in f"{name}/"
+    return "" if is_none or uris.run_of(name) is None else name
 
 
 def _in_order(start: str, end: str) -> bool:
