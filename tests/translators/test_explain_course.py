@@ -63,4 +63,5 @@ def test_a_person_answers_and_the_next_retrieval_used_that() -> None:
 
 def test_a_failure_after_a_pause_is_another_than_one_before() -> None:
     graph = provenance(runs.quads_of(RUNS["failed while resumed"]))
-    assert (URIRef(f"{RUN}/pause/1/failure"), RDF.type, URIRef(CLEW + "Failure")) in graph
+    failure = URIRef(f"{RUN}/pause/1/failure/20260131T120031000001Z")
+    assert (failure, RDF.type, URIRef(CLEW + "Failure")) in graph
