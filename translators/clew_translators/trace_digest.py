@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clew_schema.limits import DEFAULT_COLLECTION
 from clew_translators import namespaces as ns
 from clew_translators import trace
+from clew_translators.explain import names
 from clew_translators.trace_quads import Quads
 
 if TYPE_CHECKING:
@@ -51,12 +52,20 @@ def digest(batch: Triples) -> Digest | None:
         mechanism=trace.mechanism_of(known, run),
         subjects=frozenset(known.subjects),
         query=trace.query_of(known, run),
-        asked_at=known.text(run, ns.PROV_STARTED_AT_TIME),
+        asked_at=known.text(run, ns.PROV_STARTED_AT_TIME) or _failed_at(known, run),
         parent=trace.parent_of(known, run),
         state=trace.run_state(known),
         waits=trace.waiting_pauses(known),
         resumed=trace.resumed_pauses(known),
     )
+
+
+def _failed_at(known: Quads, run: str) -> str:
+    """When a request failed that nobody could read: its run is told with no beginning."""
+    if names.RUN not in known.types(run):
+        return ""
+    failing = (subject for subject in known.subjects if names.FAILING in known.types(subject))
+    return min((known.text(each, ns.PROV_STARTED_AT_TIME) for each in failing), default="")
 
 
 def collection_of(name: str) -> str:
