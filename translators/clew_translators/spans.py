@@ -105,33 +105,59 @@ def spans(
         status="error" if failed else "ok",
         message=failed.message if failed and content else failed.error_type if failed else "",
     )
-    told = [whole]
-    for place, fact in enumerate(facts):
-        if isinstance(fact, QuestionAsked):
-            continue
-        started, ended = (time or fallback for time, fallback in zip(_times(fact), (begin, end), strict=True))
-        told.append(
-            TraceSpan(
+    return (
+        whole,
+        *(
+            _step(
+                fact,
                 trace_id=trace_id,
-                span_id=_span_id(_activity(fact, question, facts[:place])),
                 parent_id=root,
-                name=name_of(fact),
-                started=started,
-                ended=max(started, ended),
-                attributes=common
-                | {"openinference.span.kind": kind_of(fact), "clew.step": fact.step, "clew.fact": fact.kind}
-                | attributes_of(fact, content=content),
-                events=tuple(
-                    SpanEvent(name=name, nanoseconds=max(started, ended), attributes=attributes)
-                    for name, attributes in events_of(fact, content=content)
-                ),
-                status="error"
-                if isinstance(fact, RunFailed) or getattr(fact, "failed", False) is True
-                else "unset",
-                message=fact.error_type if isinstance(fact, RunFailed) else "",
+                activity=_activity(fact, question, facts[:place]),
+                within=(begin, end),
+                common=common,
+                content=content,
             )
-        )
-    return tuple(told)
+            for place, fact in enumerate(facts)
+            if not isinstance(fact, QuestionAsked)
+        ),
+    )
+
+
+def _step(
+    fact: Fact,
+    *,
+    trace_id: str,
+    parent_id: str,
+    activity: str,
+    within: tuple[int, int],
+    common: Mapping[str, AttributeValue],
+    content: bool,
+) -> TraceSpan:
+    """The span of one fact; a time that cannot be read is that of the run."""
+    started, ended = (time or fallback for time, fallback in zip(_times(fact), within, strict=True))
+    ended = max(started, ended)
+    failed = isinstance(fact, RunFailed) or getattr(fact, "failed", False) is True
+    return TraceSpan(
+        trace_id=trace_id,
+        span_id=_span_id(activity),
+        parent_id=parent_id,
+        name=name_of(fact),
+        started=started,
+        ended=ended,
+        attributes={
+            **common,
+            "openinference.span.kind": kind_of(fact),
+            "clew.step": fact.step,
+            "clew.fact": fact.kind,
+            **attributes_of(fact, content=content),
+        },
+        events=tuple(
+            SpanEvent(name=name, nanoseconds=ended, attributes=attributes)
+            for name, attributes in events_of(fact, content=content)
+        ),
+        status="error" if failed else "unset",
+        message=fact.error_type if isinstance(fact, RunFailed) else "",
+    )
 
 
 def _root_attributes(

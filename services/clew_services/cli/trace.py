@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
-from clew_services.cli import trace_export, trace_validate, trace_watch, trace_why
+from clew_services.cli import trace_export, trace_replay, trace_validate, trace_watch, trace_why
 from clew_services.cli.common import (
     CollectionOption,
     DataOption,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Look at how answers came about.", no_args_is_help=True)
 app.command()(trace_why.why)
 app.command()(trace_why.diff)
+app.command()(trace_replay.replay)
 app.command()(trace_watch.watch)
 app.command()(trace_export.export)
 app.command()(trace_validate.validate)
