@@ -44,6 +44,17 @@ if TYPE_CHECKING:
 
     from clew_schema.facts import Fact
 
+    _OfAgent = (
+        ToolChosen
+        | ToolObserved
+        | Concluded
+        | PatternChosen
+        | PlanMade
+        | PlanStepDone
+        | QuestionDecomposed
+        | FindingReceived
+    )
+
 # --- names of a run -------------------------------------------------------------------------------
 
 # The URIs of RFC 3986, without user names and IP literals: what every RDF library takes for an IRI.
@@ -88,6 +99,21 @@ def entity_of(fact: Fact, question: str, trail: Sequence[Fact] = ()) -> str:  # 
             return f"{_waiting(fact.ticket, question, trail)}/cancellation"
         case AnswerWritten():
             return uris.synthesis_of(question)
+        case RunFailed():
+            paused = max((earlier.round for earlier in trail if isinstance(earlier, RunPaused)), default=0)
+            return _failure_of(pause_of(question, paused) if paused else question, fact.started_at)
+        case QuestionGrounded():
+            return uris.grounding_of(question)
+        case EdgesRetrieved():
+            return uris.exploration_of(question)
+        case EdgesSelected():
+            return uris.focus_of(question)
+        case _:
+            return _of_agent(fact, question)
+
+
+def _of_agent(fact: _OfAgent, question: str) -> str:  # noqa: PLR0911 - a name per kind
+    match fact:
         case ToolChosen() | ToolObserved():
             return uris.iteration_of(question, fact.number)
         case Concluded():
@@ -102,15 +128,6 @@ def entity_of(fact: Fact, question: str, trail: Sequence[Fact] = ()) -> str:  # 
             return f"{question}/decompose"
         case FindingReceived():
             return f"{question}/finding/{fact.number - 1}"
-        case QuestionGrounded():
-            return uris.grounding_of(question)
-        case EdgesRetrieved():
-            return uris.exploration_of(question)
-        case EdgesSelected():
-            return uris.focus_of(question)
-        case RunFailed():
-            paused = max((earlier.round for earlier in trail if isinstance(earlier, RunPaused)), default=0)
-            return _failure_of(pause_of(question, paused) if paused else question, fact.started_at)
 
 
 def _failure_of(place: str, started_at: str) -> str:
