@@ -27,6 +27,7 @@ from clew_schema.limits import (
     TICKET_HOURS,
 )
 from clew_schema.topics import Profile, TopicSpace
+from clew_services.setting_checks import ADDRESSES, MILVUS, headers_of
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -34,19 +35,6 @@ if TYPE_CHECKING:
 
 ExplainProfile = Literal["spec", "trustgraph"]
 """The vocabulary of ``urn:graph:retrieval``: the agent-explainability specification's, or TrustGraph 2.11's."""
-
-_HTTP = ("http://", "https://")
-_MILVUS = (*_HTTP, "tcp://", "unix:")
-_ADDRESSES = {
-    "pulsar_url": ("pulsar://", "pulsar+ssl://"),
-    "pulsar_admin_url": _HTTP,
-    "database_url": ("sqlite:", "postgresql"),
-    "embedding_url": _HTTP,
-    "chat_url": _HTTP,
-    "traces_url": _HTTP,
-    "rerank_url": _HTTP,
-}
-"""What the value of a setting begins with, unless it is empty."""
 
 
 class Settings(BaseSettings):
@@ -174,24 +162,41 @@ class Settings(BaseSettings):
         description="Ops address of a trace-store service, for `clew trace`. Empty: what runs over the folder.",
     )
 
+    otlp_endpoint: str = Field(
+        "",
+        description="OTLP/HTTP address, http://host:4318: runs that end go there as spans. Empty: none do.",
+    )
+    otlp_headers: SecretStr = Field(
+        SecretStr(""), description="Headers sent along, NAME=VALUE separated by commas: a backend's key."
+    )
+    otlp_content: bool = Field(
+        False, description="Send texts of people and documents along with the spans, not only figures."
+    )
+
     ops_host: str = Field("127.0.0.1", description="Address of /livez, /readyz, /metrics and the trace API.")
     ops_port: int = Field(0, ge=0, le=65535, description="Its port; 0: a free one.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level logged.")
     log_format: Literal["json", "console"] = Field("json", description="Log lines as JSON, or for people.")
 
-    @field_validator(*_ADDRESSES)
+    @field_validator(*ADDRESSES)
     @classmethod
     def _address(cls, value: str, info: ValidationInfo) -> str:
         """A value that no library could make sense of is refused here, where the variable has a name."""
-        starts = _ADDRESSES[info.field_name or ""]
+        starts = ADDRESSES[info.field_name or ""]
         if value and not value.startswith(starts):
             raise ValueError(f"it begins with {' or '.join(starts)}")
+        return value
+
+    @field_validator("otlp_headers")
+    @classmethod
+    def _headers(cls, value: SecretStr) -> SecretStr:
+        headers_of(value)
         return value
 
     @field_validator("milvus_uri")
     @classmethod
     def _milvus(cls, value: str) -> str:
-        if value and not value.startswith(_MILVUS) and not value.endswith(".db"):
+        if value and not value.startswith(MILVUS) and not value.endswith(".db"):
             raise ValueError(
                 "it is the URL of a server, http://HOST:19530, or a milvus-lite path that ends in .db"
             )

@@ -13,6 +13,7 @@ from clew_services.handlers.document_rag import FollowRoute, PlanRetrieval
 from clew_services.handlers.grading import GradeEvidence
 from clew_services.handlers.ingest import LoadDocument, load_failed
 from clew_services.handlers.pausing import Pausing
+from clew_services.handlers.trace_export import ExportSpans
 from clew_services.handlers.trace_store import StoreTriples
 from clew_services.ingest import Ingester
 from clew_services.runtime.respond import AgentCaller, DocumentRagCaller
@@ -21,6 +22,8 @@ from clew_services.runtime.step import Step
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from clew_services.handlers.trace_export import SpanExporter
+    from clew_services.ports import TraceStore
     from clew_services.wiring import Parts
 
 
@@ -107,7 +110,10 @@ async def _ingest(parts: Parts) -> list[Step[Any]]:
 
 
 async def _trace_store(parts: Parts) -> list[Step[Any]]:
+    exporter = await parts.exporter()
+    exporting = [] if exporter is None else [_export(parts, await parts.traces(), exporter)]
     return [
+        *exporting,
         Step(
             name="trace-store.store",
             topic=topics.EXPLAINABILITY,
@@ -116,8 +122,20 @@ async def _trace_store(parts: Parts) -> list[Step[Any]]:
             width=256,
             # Nobody waits for a trace, and a full disk is mended by a person: hours, not seconds.
             policy=RetryPolicy(max_attempts=500),
-        )
+        ),
     ]
+
+
+def _export(parts: Parts, store: TraceStore, exporter: SpanExporter) -> Step[Any]:
+    """Beside the store and not in its way: by a subscription of its own."""
+    return Step(
+        name="trace-store.export",
+        topic=topics.EXPLAINABILITY,
+        handle=ExportSpans(store=store, exporter=exporter, content=parts.settings.otlp_content),
+        recorded=False,
+        width=64,
+        policy=RetryPolicy(max_attempts=50),
+    )
 
 
 SERVICES: Mapping[str, Callable[[Parts], Awaitable[list[Step[Any]]]]] = {

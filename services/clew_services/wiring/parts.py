@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from clew_services.wiring.models import Models
 
 if TYPE_CHECKING:
+    from clew_services.handlers.trace_export import SpanExporter
     from clew_services.ports import (
         Bus,
         Catalog,
@@ -110,6 +111,27 @@ class Parts(Models):
             return traces
 
         return await self.once("traces", make)
+
+    async def exporter(self) -> SpanExporter | None:
+        """The tracing backend that the settings name, if any."""
+
+        async def make() -> SpanExporter | None:
+            settings = self.settings
+            if not settings.otlp_endpoint:
+                return None
+            from clew_services.adapters.otlp_http import OtlpHttpExporter
+            from clew_services.setting_checks import headers_of
+
+            exporter: SpanExporter = self.keep(
+                OtlpHttpExporter(
+                    settings.otlp_endpoint,
+                    headers=headers_of(settings.otlp_headers),
+                    version=version("clew-services"),
+                )
+            )
+            return exporter
+
+        return await self.once("exporter", make)
 
     async def reranker(self) -> Reranker | None:
         """The reranker that the settings name, if any."""
