@@ -34,6 +34,9 @@ def test_a_run_in_every_format(shell: Shell, format_: str) -> None:
     if format_ in {"nquads", "trig", "jsonld"}:
         assert format_of(said.out) == format_
         assert facts_of(read_rdf_text(said.out, format_)) == runs.DOCUMENT_RUN
+    elif format_ == "otlp":
+        ((resource,),) = [line["resourceSpans"] for line in said.lines]
+        assert len(resource["scopeSpans"][0]["spans"]) == len(runs.DOCUMENT_RUN)
     else:
         known = {each.id for each in read_quads(QUADS).statements}
         assert {each.id for each in read(said.out, format_).statements} == known

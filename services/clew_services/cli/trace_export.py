@@ -22,7 +22,8 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="nquads, trig or jsonld, with all graphs; turtle, provn, provjson or provxml, with the provenance.",
+        help="nquads, trig or jsonld, with all graphs; turtle, provn, provjson or provxml, with the provenance;"
+        " otlp, spans for OpenTelemetry.",
     ),
 ]
 OutputOption = Annotated[
@@ -37,7 +38,7 @@ def export(
     collection: CollectionOption = "default",
     data: DataOption = None,
 ) -> None:
-    """Write one run as RDF or as a W3C PROV document, for other programs.
+    """Write one run as RDF, as a W3C PROV document or as spans, for other programs.
 
     The provenance is what the run has in the graph `urn:graph:provenance`, in terms of PROV.
     """
