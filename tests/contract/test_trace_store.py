@@ -1,59 +1,29 @@
-"""The trace store port: what memory, RDF datasets on disk, and the HTTP API over either of them all promise."""
+"""What every trace store promises of runs that are written and read. See also the other modules named so."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Sequence
 
-import httpx
 import pytest
-from starlette.applications import Starlette
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from clew_schema.rdf import Metadata, Triple, Triples, blank, iri, literal, quoted
-from clew_services.adapters.stores.trace_http import HttpTraceStore
-from clew_services.adapters.stores.trace_memory import MemoryTraceStore
-from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
-from clew_services.errors import StoreFailed
+from clew_schema.rdf import Metadata, Term, Triple, Triples, blank, iri, literal, quoted
+from clew_services.errors import Forbidden, StoreFailed
 from clew_services.handlers.trace_store import StoreTriples
-from clew_services.ports import TraceRow, TraceStore
+from clew_services.ports import TraceFilter, TraceRow, TraceStore
 from clew_services.runtime.outcome import Outcome
-from clew_services.runtime.trace_api import trace_routes
 from clew_translators.trace import read_trace
+from tests.contract.trace_stores import PAUSED, resumed, run, uri
 from tests.translators import runs
 from tests.translators.runs import asked, once, shown
 
 RUN = f"urn:trustgraph:docrag:{runs.SESSION}"
 AGENT = f"urn:trustgraph:agent:{runs.AGENT_SESSION}"
-
-
-class Both:
-    """Writes to one store, reads through the API over it."""
-
-    def __init__(self, store: TraceStore) -> None:
-        app = Starlette(routes=trace_routes(store))
-        client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://ops")
-        self.below, self.http = store, HttpTraceStore(client)
-        self.add, self.list, self.run = store.add, self.http.list, self.http.run
-
-    async def close(self) -> None:
-        await self.http.close()
-        await self.below.close()
-
-
-MAKERS: dict[str, Callable[[Path], TraceStore]] = {
-    "memory": lambda _: MemoryTraceStore(),
-    "oxigraph": lambda folder: OxigraphTraceStore(folder / "traces"),
-    "http": lambda folder: Both(OxigraphTraceStore(folder / "traces")),
-}
-
-
-@pytest.fixture(params=[*MAKERS.values()], ids=[*MAKERS])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[TraceStore]:
-    made = request.param(tmp_path)
-    yield made
-    await made.close()
+NUMBERS = itertools.count()
 
 
 # --- what all promise -----------------------------------------------------------------------------
@@ -90,29 +60,35 @@ async def test_another_collection_sees_nothing(store: TraceStore) -> None:
     assert list(await store.list("manual")) == []
 
 
-async def test_the_same_run_name_in_two_collections_is_two_runs(store: TraceStore) -> None:
-    """A session id is the caller's to choose: choosing another tenant's must show nothing of theirs."""
-    secret = runs.told(((runs.ASKED.model_copy(update={"query": "the secret"}),), (runs.ANSWERED,)))
-    await store.add(secret)
-    intruder = asked(runs.SESSION, 30, collection="intruder")
-    await store.add([intruder])
-    assert shown(await store.run("intruder", RUN)) == shown(intruder.triples)
-    assert [row.query for row in await store.list("intruder")] == [f"question {runs.SESSION}"]
-    assert [(row.query, row.state) for row in await store.list("manuals")] == [("the secret", "answered")]
-    assert shown(await store.run("manuals", RUN)) == once(secret)
+async def test_a_run_of_another_collection_is_refused_and_nothing_of_it_is_written(store: TraceStore) -> None:
+    """A session id is the caller's to choose: choosing another tenant's must neither show nor change anything."""
+    await store.add(runs.DOCUMENT_BATCHES)
+    with pytest.raises(Forbidden, match="another collection"):
+        await store.add([asked(runs.SESSION, 30, collection="intruder")])
+    assert list(await store.run("intruder", RUN)) == []
+    assert list(await store.list("intruder")) == []
+    assert "intruder" not in await store.collections()
+    assert shown(await store.run("manuals", RUN)) == once(runs.DOCUMENT_BATCHES)
+    assert [row.query for row in await store.list("manuals")] == [runs.ASKED.query]
 
 
-async def test_refused_runs_of_one_name_in_many_collections_are_each_their_own(store: TraceStore) -> None:
-    def refused(number: int) -> Triples:
-        failed = runs.FAILED.model_copy(update={"message": f"there is no collection {number}"})
-        return runs.told(((runs.ASKED, failed),), collection=str(number))[0]
+async def test_one_call_cannot_tell_a_run_in_two_collections(store: TraceStore) -> None:
+    with pytest.raises(Forbidden):
+        await store.add([asked("s", 1), asked("s", 1, collection="others")])
+    assert not await store.run("others", "urn:trustgraph:docrag:s")
 
-    await store.add([refused(number) for number in range(500)])
-    for number in (0, 250, 499):
-        assert [(row.session_uri, row.state) for row in await store.list(str(number))] == [(RUN, "failed")]
-        assert shown(await store.run(str(number), RUN)) == once([refused(number)])
-    assert list(await store.list("500")) == []
-    assert list(await store.run("500", RUN)) == []
+
+async def test_a_name_that_was_erased_is_free_for_another_collection(store: TraceStore) -> None:
+    await store.add([asked("s", 1)])
+    await store.erase("manuals", ["urn:trustgraph:docrag:s"])
+    await store.add([asked("s", 1, collection="others")])
+    assert [row.collection for row in await store.list("others")] == ["others"]
+
+
+async def test_the_collections_that_have_runs(store: TraceStore) -> None:
+    assert list(await store.collections()) == []
+    await store.add([asked("a", 1, collection="b c"), asked("b", 1, collection=""), *runs.DOCUMENT_BATCHES])
+    assert list(await store.collections()) == ["b c", "default", "manuals"]
 
 
 async def test_an_empty_collection_name_is_the_default_one(store: TraceStore) -> None:
@@ -189,23 +165,33 @@ async def test_what_names_no_run_has_no_quads(store: TraceStore, uri: str) -> No
         assert list(await store.run("manuals", uri)) == []
 
 
+VALUES = (
+    literal('quotes " \\ \n\r\t 中文 \x00\x07 \u2028 🧶'),
+    literal(""),
+    literal("hallo", language="de"),
+    literal("7", datatype="http://www.w3.org/2001/XMLSchema#integer"),
+    literal("0.25", datatype="http://www.w3.org/2001/XMLSchema#double"),
+    literal("x", datatype="urn:own"),
+    iri("urn:é:ü"),
+    blank("b1"),
+    quoted(Triple(s=iri("urn:a"), p=iri("urn:b"), o=literal("c"))),
+)
+KINDS_OF_TERM = (
+    *((value, "urn:graph:x") for value in VALUES),
+    (literal("in the default graph"), None),
+)
+
+
+def batch_of(run: str, values: Sequence[tuple[Term, str | None]]) -> Triples:
+    """A batch that says ``values`` of ``run``, each in a graph."""
+    quads = tuple(Triple(s=iri(run), p=iri("urn:p"), o=value, g=graph) for value, graph in values)
+    return Triples(metadata=Metadata(root=run, collection="manuals"), triples=quads)
+
+
 async def test_every_kind_of_term_comes_back(store: TraceStore) -> None:
-    inner = Triple(s=iri("urn:a"), p=iri("urn:b"), o=literal("c"))
-    values = [
-        literal('quotes " \\ \n\r\t 中文 \x00\x07 \u2028 🧶'),
-        literal(""),
-        literal("hallo", language="de"),
-        literal("7", datatype="http://www.w3.org/2001/XMLSchema#integer"),
-        literal("0.25", datatype="http://www.w3.org/2001/XMLSchema#double"),
-        literal("x", datatype="urn:own"),
-        iri("urn:é:ü"),
-        blank("b1"),
-        quoted(inner),
-    ]
-    quads = tuple(Triple(s=iri(RUN), p=iri("urn:p"), o=value, g="urn:graph:x") for value in values)
-    quads += (Triple(s=iri(RUN), p=iri("urn:p"), o=literal("in the default graph")),)
-    await store.add([Triples(metadata=Metadata(root=RUN, collection="manuals"), triples=quads)])
-    assert shown(await store.run("manuals", RUN)) == shown(quads)
+    batch = batch_of(RUN, KINDS_OF_TERM)
+    await store.add([batch])
+    assert shown(await store.run("manuals", RUN)) == shown(batch.triples)
 
 
 @pytest.mark.parametrize(
@@ -216,6 +202,47 @@ async def test_collections_may_have_any_name(store: TraceStore, name: str) -> No
     assert [row.collection for row in await store.list(name)] == [name]
     assert await store.run(name, "urn:trustgraph:docrag:s")
     assert list(await store.list(name + "x")) == []
+
+
+@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
+@given(data=st.data())
+async def test_any_order_and_any_repetition_make_the_same_dataset(
+    store: TraceStore, data: st.DataObject
+) -> None:
+    """Sent in another order, and some of it again: what comes of it is the same."""
+    batches = [
+        *runs.DOCUMENT_BATCHES,
+        *runs.AGENT_BATCHES,
+        *run("waited", 3, PAUSED, resumed("bob"), runs.ANSWERED, person="ann"),
+    ]
+    for row in await store.list("manuals", where=TraceFilter(tools=True)):
+        await store.erase("manuals", [row.session_uri])
+    # A run that was erased stays away; so each example has runs of its own.
+    number = next(NUMBERS)
+    mine = [_renamed(batch, str(number)) for batch in batches]
+    order = data.draw(st.permutations(mine))
+    again = data.draw(st.lists(st.sampled_from(mine), max_size=6))
+    for batch in (*order, *again):
+        await store.add([batch])
+    rows = {
+        row.session_uri.rpartition("-")[0]: (row.state, row.person) for row in await store.list("manuals")
+    }
+    assert rows == {
+        f"{RUN}": ("answered", ""),
+        f"{AGENT}": ("answered", ""),
+        f"{uri('waited')}": ("answered", "ann"),
+    }
+    for name in (RUN, AGENT, uri("waited")):
+        told = [batch for batch in mine if batch.metadata and batch.metadata.root == f"{name}-{number}"]
+        assert shown(await store.run("manuals", f"{name}-{number}")) == once(told)
+
+
+def _renamed(batch: Triples, number: str) -> Triples:
+    """The same batch of a run of another name."""
+    text = batch.model_dump_json()
+    for name in (RUN, AGENT, uri("waited")):
+        text = text.replace(name, f"{name}-{number}")
+    return Triples.model_validate_json(text)
 
 
 async def test_many_writers_at_once(store: TraceStore) -> None:
