@@ -155,12 +155,18 @@ def _shapes(retrieval: Sequence[Triple], provenance: Sequence[Triple]) -> Iterat
 
 
 def _profile(quads: Sequence[Triple]) -> ShapedProfile:
-    """The profile of the retrieval graph: a question is an activity in ``spec``, an entity in TrustGraph's."""
+    """The profile of the retrieval graph: a question is an activity in ``spec``, an entity in TrustGraph's.
+
+    Only TrustGraph's entities have labels, which tells of a run whose question is not among them.
+    """
     types: dict[str, set[str]] = {}
+    labelled = False
     for quad in quads:
-        if quad.s is not None and quad.o is not None and quad.p is not None and quad.p.iri == ns.RDF_TYPE:
-            types.setdefault(quad.s.iri, set()).add(quad.o.iri)
-    foreign = any({ns.TG_QUESTION, ns.PROV_ENTITY} <= kinds for kinds in types.values())
+        if quad.s is not None and quad.o is not None and quad.p is not None:
+            labelled = labelled or quad.p.iri == ns.RDFS_LABEL
+            if quad.p.iri == ns.RDF_TYPE:
+                types.setdefault(quad.s.iri, set()).add(quad.o.iri)
+    foreign = labelled or any({ns.TG_QUESTION, ns.PROV_ENTITY} <= kinds for kinds in types.values())
     return "trustgraph" if foreign else "spec"
 
 

@@ -170,7 +170,12 @@ class Processor:
         return replace(handling, run=run, session_id=run.session_id, collection=run.collection)
 
     def _admit(self, handling: Handling) -> None:
-        """Refuse what is too late, and addresses that are not the caller's to name."""
+        """Refuse what is too late, and addresses that are not the caller's to name.
+
+        Nobody waits for a step that answers nobody: what a run told of itself is kept, however late, whoever asked.
+        """
+        if handling.step.caller is None and handling.step.on_failure is None:
+            return
         deadline = handling.envelope.deadline
         if deadline and self.clock.now() * 1000 > deadline:
             raise DeadlineExceeded(f"the caller's deadline passed before {handling.step.name} began")
