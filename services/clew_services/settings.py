@@ -156,6 +156,12 @@ class Settings(BaseSettings):
         True, description="With TrustGraph's vocabulary: mend what its own readers break on."
     )
     ledger_hours: float = Field(24.0, gt=0, description="How long handled messages are remembered.")
+    trace_retention_days: float = Field(
+        0.0, ge=0, description="Days that traces of runs are kept; what is older is erased. 0: for ever."
+    )
+    trace_retention_runs: int = Field(
+        0, ge=0, description="Newest runs of a collection whose traces are kept. 0: all."
+    )
 
     traces_url: str = Field(
         "",

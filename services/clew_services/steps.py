@@ -16,6 +16,7 @@ from clew_services.handlers.pausing import Pausing
 from clew_services.handlers.trace_export import ExportSpans
 from clew_services.handlers.trace_store import StoreTriples
 from clew_services.ingest import Ingester
+from clew_services.retention import Retention, Sweeper
 from clew_services.runtime.respond import AgentCaller, DocumentRagCaller
 from clew_services.runtime.step import Step
 
@@ -110,6 +111,7 @@ async def _ingest(parts: Parts) -> list[Step[Any]]:
 
 
 async def _trace_store(parts: Parts) -> list[Step[Any]]:
+    _retention(parts, await parts.traces())
     exporter = await parts.exporter()
     exporting = [] if exporter is None else [_export(parts, await parts.traces(), exporter)]
     return [
@@ -124,6 +126,14 @@ async def _trace_store(parts: Parts) -> list[Step[Any]]:
             policy=RetryPolicy(max_attempts=500),
         ),
     ]
+
+
+def _retention(parts: Parts, store: TraceStore) -> None:
+    """Erase what the settings do not keep, if they say anything."""
+    days, runs = parts.settings.trace_retention_days or None, parts.settings.trace_retention_runs or None
+    if days or runs:
+        sweeper = Sweeper(store, Retention(days, runs), clock=parts.clock, observer=parts.observer)
+        parts.keep(sweeper.begin())
 
 
 def _export(parts: Parts, store: TraceStore, exporter: SpanExporter) -> Step[Any]:

@@ -33,6 +33,7 @@ __all__ = [
     "TraceUnreadable",
     "graft",
     "mechanism_of",
+    "outcome_state",
     "question_candidates",
     "read_trace",
     "run_state",
@@ -152,8 +153,7 @@ def run_state(known: Quads) -> RunState:
     for subject in known.subjects:
         match step_kind(known, subject):
             case "answer":
-                outcome = known.text(subject, names.OUTCOME)
-                states.add(_OUTCOMES.get(outcome, "answered"))
+                states.add(outcome_state(known.text(subject, names.OUTCOME)))
             case "conclusion":
                 ended = known.text(subject, names.TERMINATION) or "final-answer"
                 states.add("answered" if ended == "final-answer" else "failed")
@@ -166,6 +166,11 @@ def run_state(known: Quads) -> RunState:
             case _:
                 continue
     return max(states, key=STATES.index)
+
+
+def outcome_state(outcome: str) -> RunState:
+    """The state of a run whose answer came to ``outcome``; one that says nothing of it was answered."""
+    return _OUTCOMES.get(outcome, "answered")
 
 
 def waiting_pauses(known: Quads) -> frozenset[str]:

@@ -38,6 +38,8 @@ EventName = Literal[
     "service_stopping",  # SIGTERM or Ctrl-C: finish what is in hand
     "service_stopped",  # everything is closed
     "ledger_pruned",  # old records were forgotten
+    "traces_swept",  # runs past their retention were erased
+    "sweep_failed",  # the trace store did not erase them; the next round tries again
     "document_ready",  # a document version serves
     "document_failed",  # a document could not be taken in; the old version still serves
 ]
