@@ -53,6 +53,8 @@ def test_a_run_is_valid_as_quads_and_in_every_format(batches: list[Triples]) -> 
     report = validate(quads)
     assert (report.ours, report.format, report.checked, report.findings) == (True, "quads", ALL, ())
     for format_ in FORMATS:
+        if format_ == "otlp":
+            continue  # spans, and no provenance
         told = validate(export(quads, format_).encode())
         assert (told.ours, told.findings, told.statements) == (True, (), report.statements), format_
         whole = format_ in {"nquads", "trig", "jsonld"}

@@ -19,9 +19,19 @@ RUN = {"session_id", "collection"}
 SURPLUS: dict[str, set[str]] = {
     "AgentRequest": {"user", "parent_uri", "trail"},
     "AgentResponse": RUN,
-    "DocumentRagQuery": {"session_id", "parent_uri", "reply", "ticket", "answer", "cancel"},
+    "DocumentRagQuery": {"session_id", "parent_uri", "reply", "ticket", "answer", "cancel", "user"},
     "DocumentRagResponse": RUN
-    | {"message_id", "outcome", "citations", "checks", "coverage", "ticket", "options", "expires_at"}
+    | {
+        "message_id",
+        "outcome",
+        "citations",
+        "claims",
+        "checks",
+        "coverage",
+        "ticket",
+        "options",
+        "expires_at",
+    }
     | {"rag_trace", "ext", "state"},
     "GraphRagQuery": {"session_id", "reply"},
     "GraphRagResponse": RUN | {"message_id", "state"},

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _NAME = 24
 _TEXT = 32
+_TAGS = 300
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
 
 
@@ -62,7 +63,7 @@ def _problem(error: Mapping[str, Any]) -> str:
         case "json_invalid":
             return f"no JSON: {context['error']}"
         case "union_tag_invalid":
-            return f"{context['discriminator']} must be one of {context['expected_tags']}"
+            return f"{context['discriminator']} must be one of {clip(context['expected_tags'], _TAGS)}"
         case "missing":
             return "is missing"
     return f"{error['msg'].replace('Input should', 'should')}, found {found(error['input'])}"

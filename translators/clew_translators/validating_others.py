@@ -6,12 +6,12 @@ Both are imported when they are first asked: a program that only writes traces n
 from __future__ import annotations
 
 import warnings
-from functools import cache
 from typing import TYPE_CHECKING
 
 from rdflib import SH, Graph
 
 from clew_translators.export_trig import to_trig
+from clew_translators.memo import remembered
 from clew_translators.prov.building import ELEMENTS, NotExpressible
 from clew_translators.prov.qnames import Prefixes
 from clew_translators.quads import NotRdf
@@ -37,10 +37,7 @@ def shape_problems(triples: Sequence[Triple], profile: ShapedProfile) -> Iterato
     except NotRdf as error:
         yield "RDF", str(error), ""
         return
-    shapes = _shapes(profile)
-    if shapes is None:
-        return
-    conforms, results, _text = validate(graph, shacl_graph=shapes)
+    conforms, results, _text = validate(graph, shacl_graph=_shapes(profile))
     if conforms:
         return
     found = {
@@ -54,13 +51,11 @@ def shape_problems(triples: Sequence[Triple], profile: ShapedProfile) -> Iterato
     yield from sorted(found, key=lambda problem: (problem[2], *problem[:2]))
 
 
-@cache
-def _shapes(profile: ShapedProfile) -> Graph | None:
-    try:
-        text = shapes_of(profile)
-    except FileNotFoundError:  # a profile whose shapes are not published asks for none
-        return None
-    return Graph().parse(data=text, format="turtle")
+def _parsed(profile: str) -> Graph:
+    return Graph().parse(data=shapes_of(profile), format="turtle")  # type: ignore[arg-type]
+
+
+_shapes = remembered(_parsed, entries=4)
 
 
 def _message(results: Graph, result: Node) -> str:
