@@ -36,18 +36,13 @@ HOSTILE = (
 
 # A part of a text and its weight: hostile ones come now and then, so that most runs still get somewhere.
 WORDS = st.sampled_from(["", "it says so", "关于线团", "  blanks ", *HOSTILE])
-QUESTIONS = st.sampled_from(
-    [
-        "What is a clew?",
-        "What is a clew?",
-        "线团是什么？",
-        "Compare the thread of Ariadne with the wings of Daedalus, and say why the difference matters.",
-        "Compare both threads and analyze how they were used, and what came of it afterwards.",
-        "why is <urn:x> \"so\" \\ 'quoted' {}|^`, and how \x01 does \u2028 it \ufffe differ 🧵?",
-        "   ",
-        "x" * 10_001,
-    ]
+_MANY = (
+    "Compare the thread of Ariadne with the wings of Daedalus, and say why the difference matters.",
+    "Compare both threads and analyze how they were used, and what came of it afterwards.",
+    "why is <urn:x> \"so\" \\ 'quoted' {}|^`, and how \x01 does \u2028 it \ufffe differ 🧵?",
 )
+COMPLEX = st.sampled_from(_MANY)
+QUESTIONS = st.sampled_from(["What is a clew?", "线团是什么？", *_MANY] * 4 + ["   ", "x" * 10_001])
 SESSIONS = st.sampled_from(
     ["", "S", "a/b c", 'q"u<o>t', "ünï/%2F%", "/i1/activity", "synthesis#1?x=y", "…" * 200]
 )
@@ -166,7 +161,7 @@ _SENTENCES = st.lists(
             *HOSTILE,
         ]
     ),
-    max_size=4,
+    max_size=3,
 )
 _QUOTES = st.lists(
     st.builds(Quote, number=st.integers(1, 3), start=st.integers(0, 3), end=st.integers(3, 5)), max_size=2

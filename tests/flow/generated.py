@@ -97,10 +97,13 @@ class Log:
     debug = info = error = warning
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Subscribed:
     step: Step[Any]
     source: MemorySubscription
+
+    def __repr__(self) -> str:
+        return self.source._group.topic.rpartition("/")[2]
 
 
 class Stage:
@@ -236,9 +239,14 @@ class Stage:
         return [self.listening.heard[message.payload] for message in self.bus.messages(full)]
 
     def payloads(self) -> dict[tuple[str, ...], set[bytes]]:
-        """What was published under each name: the topic, the message's id, its attempt, its place in a stream."""
+        """What was published under each name: the topic, the message's id, its attempt, its place in a stream.
+
+        Not the results of tools: one that failed, and that an operator sends again, has another result. Its name is
+        that of the first, so that the agent, which went on, takes no second one.
+        """
         out: dict[tuple[str, ...], set[bytes]] = {}
-        for topic in self.bus.topics():
+        results = self.settings.space.full(topics.AGENT_OBSERVATION.name)
+        for topic in set(self.bus.topics()) - {results}:
             for message in self.bus.messages(topic):
                 given = message.properties
                 if given.get(MESSAGE_ID):

@@ -171,7 +171,7 @@ class Packer:
             trail = (*trail_of(handling), *facts) if caller and handling.run else ()
             body = _with_trail(send.body, trail)
             if send.carry is not None:
-                state = _with_trail(send.carry, trail).model_dump_json()
+                state = bus.encode(_with_trail(send.carry, trail)).decode()
                 body = body.model_copy(update={"reply": body.reply.model_copy(update={"state": state})})
             yield _Draft(self._topic(handling, send), body, send.topic.key_of(body))
 
@@ -193,7 +193,7 @@ class Packer:
         if address is not None:
             topic = self.space.full(address.topic)
             correlation = clip(address.correlation, MAX_PROPERTY_CHARACTERS)
-            return _Draft(topic, answer, handling.session_id, correlation)
+            return _Draft(topic, answer, handling.session_id, correlation, name=_result(handling, address))
         topic = self._reply_topic(handling, caller.topic.name if caller else "")
         return _Draft(topic, answer, handling.session_id, graphs=graphs)
 
@@ -223,7 +223,7 @@ class Packer:
         out = []
         for number, draft in enumerate(drafts):
             envelope = handling.envelope.effect(
-                ids.message_id(handling.cause, handling.step.name, number),
+                draft.name or ids.message_id(handling.cause, handling.step.name, number),
                 draft.body.session_id if isinstance(draft.body, RunMessage) else handling.session_id,
             )
             if draft.correlation:
@@ -241,17 +241,29 @@ class Packer:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A message before it has its number. ``graphs`` are the triples that explain it, where it carries them."""
+    """A message before it has its number. ``graphs`` are the triples that explain it, where it carries them.
+
+    ``name`` is its id where that is not its number's.
+    """
 
     topic: str
     body: Message | Told
     key: str
     correlation: str = ""
     graphs: tuple[Statements, ...] = ()
+    name: str = ""
 
 
 def _named(handling: Handling, body: Any) -> Any:
     return body.model_copy(update={"session_id": handling.session_id, "collection": handling.collection})
+
+
+def _result(handling: Handling, address: ReturnAddress) -> str:
+    """The id of the result that the asker gets: one, also of a run that failed and is sent again by an operator.
+
+    The asker went on with the failure. A second result would make it go on once more, as another run of one name.
+    """
+    return ids.derive("result", handling.session_id, address.topic, address.correlation, address.state)
 
 
 def _awaited(handling: Handling) -> bool:
