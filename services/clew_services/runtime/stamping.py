@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pydantic_core import PydanticSerializationError
+
 from clew_services.runtime.handling import Handling, iso
+from clew_translators import bus
 from clew_translators.explain.seal import sealed
 
 if TYPE_CHECKING:
@@ -28,8 +31,12 @@ def established(handling: Handling, facts: Sequence[Fact], version: str) -> tupl
 
     Sealed: the chain goes on from the last fact of the trail. The same handling gives the same facts.
     """
-    stamped = (_stamped(fact, handling, version) for fact in facts)
-    return sealed((*_opening(handling), *stamped), trail_of(handling))
+    told = (*_opening(handling), *(_stamped(fact, handling, version) for fact in facts))
+    try:
+        return sealed(told, trail_of(handling))
+    except PydanticSerializationError:
+        # Half a character, from a model that was cut: what is sealed is what the bus makes of it.
+        return sealed([bus.decode(type(fact), bus.encode(fact)) for fact in told], trail_of(handling))
 
 
 def _opening(handling: Handling) -> tuple[Fact, ...]:
