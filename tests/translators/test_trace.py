@@ -8,14 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew_schema.evidence import Citation, Evidence
-from clew_schema.facts import AnswerWritten, Concluded, EvidenceRetrieved, Fact, QuestionAsked, ToolObserved
+from clew_schema.facts import (
+    AnswerWritten,
+    Concluded,
+    EvidenceRetrieved,
+    Fact,
+    QuestionAsked,
+    TerminationReason,
+    ToolObserved,
+)
 from clew_schema.rdf import Triple, Triples, iri, literal
 from clew_translators import trace
 from clew_translators.explain import explain
 from clew_translators.namespaces import GRAPH_RETRIEVAL, PROV_WAS_DERIVED_FROM, RDF_TYPE, TG_ANALYSIS
 from clew_translators.trace_digest import digest
 from clew_translators.trace_tree import Span, TraceTree, graft, to_json
-from tests.translators import runs
+from tests.translators import runs, whole_runs
 from tests.translators.strategies import messages, values
 
 DOCUMENTS = f"urn:trustgraph:docrag:{runs.SESSION}"
@@ -280,3 +288,43 @@ def test_any_batch_is_a_trace_or_refused(batch: Triples) -> None:
         trace.read_trace(batch.triples)
     except trace.TraceUnreadable:
         assert digest(batch.model_copy(update={"metadata": None})) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("planned", ["Pattern", "Plan of the agent", "Step of the plan", "Step of the plan"]),
+        (
+            "supervised",
+            ["Pattern", "Given to other agents", "Finding of another agent", "Finding of another agent"],
+        ),
+        ("a graph", ["Concepts", "Retrieval: 12 edges", "Edges selected"]),
+    ],
+)
+def test_steps_that_the_page_has_no_term_for_are_shown_by_our_own_graph(name: str, titles: list[str]) -> None:
+    mechanism, steps = whole_runs.RUNS[name]
+    tree = read(*runs.told(steps, mechanism))
+    assert [step.title for step in tree.steps][: len(titles)] == titles
+
+
+def test_who_asked_is_read_from_the_retrieval_graph_alone() -> None:
+    parent = f"urn:trustgraph:agent:{runs.AGENT_SESSION}/i1"
+    asked = runs.ASKED.model_copy(update={"parent_uri": parent})
+    (batch,) = runs.told(((asked,),))
+    retrieval = [quad for quad in batch.triples if quad.g == "urn:graph:retrieval"]
+    assert trace.read_trace(retrieval).parent == parent
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [
+        ("final-answer", "answered"),
+        ("plan-complete", "answered"),
+        ("subagents-complete", "answered"),
+        ("max-iterations", "failed"),
+        ("error", "failed"),
+    ],
+)
+def test_how_an_agent_ended(reason: TerminationReason, state: str) -> None:
+    ended = Concluded(answer="42", after=0, reason=reason)
+    assert read(*runs.told(((runs.AGENT_RUN[0], ended),), "agent")).state == state

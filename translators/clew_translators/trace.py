@@ -62,6 +62,13 @@ STATES: tuple[RunState, ...] = ("running", "failed", "needs_input", "cancelled",
 """Each outweighs those before it: a run that failed and was then tried again with success is answered."""
 
 
+_GIVEN_UP = frozenset({"max-iterations", "error"})
+"""The conclusions that are no answer."""
+
+_ASKED_BY = (ns.PROV_WAS_STARTED_BY, ns.PROV_WAS_INFORMED_BY, ns.PROV_WAS_DERIVED_FROM)
+"""How the retrieval graph says who asked: ours, of a step and of a question; TrustGraph's, of either."""
+
+
 class TraceUnreadable(ValueError):
     """These quads are no trace of a run."""
 
@@ -142,8 +149,10 @@ def query_of(known: Quads, run: str) -> str:
 
 def parent_of(known: Quads, run: str) -> str:
     """The step that asked for this run; ``""`` when a caller did."""
-    parents = known.links(run, names.PARENT) or known.links(run, ns.PROV_WAS_DERIVED_FROM)
-    return parents[0] if parents else ""
+    for predicate in (names.PARENT, *_ASKED_BY):
+        if parents := known.links(run, predicate):
+            return parents[0]
+    return ""
 
 
 def run_state(known: Quads) -> RunState:
@@ -156,7 +165,7 @@ def run_state(known: Quads) -> RunState:
                 states.add(outcome_state(known.text(subject, names.OUTCOME)))
             case "conclusion":
                 ended = known.text(subject, names.TERMINATION) or "final-answer"
-                states.add("answered" if ended == "final-answer" else "failed")
+                states.add("failed" if ended in _GIVEN_UP else "answered")
             case "failure":
                 states.add("failed")
             case "pause" if subject not in over:

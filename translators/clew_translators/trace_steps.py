@@ -16,6 +16,19 @@ from clew_translators.trace_tree import Step, StepKind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_PLAIN_TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        names.PATTERN: "Pattern",
+        names.AGENT_PLAN: "Plan of the agent",
+        names.STEP_RESULT: "Step of the plan",
+        names.DECOMPOSITION: "Given to other agents",
+        names.FINDING: "Finding of another agent",
+        names.CONCEPTS: "Concepts",
+        names.SELECTED_EDGES: "Edges selected",
+    }
+)
+"""Steps that the page has no term for, and that only our own graph tells of: how they are called."""
+
 _KINDS: Mapping[str, StepKind] = MappingProxyType(
     {
         ns.TG_EXPLORATION: "retrieval",
@@ -39,6 +52,7 @@ _KINDS: Mapping[str, StepKind] = MappingProxyType(
         ns.TG_STEP_RESULT: "other",
         ns.TG_DECOMPOSITION: "other",
         ns.TG_FINDING: "other",
+        **dict.fromkeys(_PLAIN_TITLES, "other"),
     }
 )
 
@@ -138,6 +152,8 @@ def read_step(known: Quads, subject: str) -> Step:
     traces: tuple[str, ...] = ()
     if kind == "grade":
         details += _details(known, _derived(known, subject, names.DECISION), _DECISION)
+    if kind == "other":
+        traces = tuple(known.links(subject, names.TOOL_TRACE))
     if kind == "analysis":
         seen = _derived(known, subject, names.OBSERVATION)
         traces = tuple(known.links(seen, names.TOOL_TRACE))
@@ -186,7 +202,8 @@ def _title(known: Quads, step: Step) -> str:
         case "failure" | "plan" | "rewrite" | "join" | "budget" | "pause" | "resume" | "cancelled":
             return _course_title(step)
         case "other":
-            return known.text(step.uri, ns.RDFS_LABEL)
+            plain = (title for type_, title in _PLAIN_TITLES.items() if type_ in known.types(step.uri))
+            return known.text(step.uri, ns.RDFS_LABEL) or next(plain, "")
         case _:
             return ""
 

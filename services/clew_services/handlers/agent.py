@@ -256,6 +256,7 @@ def _ask_documents(request: AgentRequest, chosen: ToolChosen) -> Send[DocumentRa
         session_id=ids.derive("tool", request.session_id, chosen.number),
         collection=request.collection,
         parent_uri=agent_iteration_uri(request.session_id, chosen.number),
+        user=request.user,
         reply=ReturnAddress(topic=topics.AGENT_OBSERVATION.name),
     )
     return Send(topics.DOCUMENT_RAG_REQUEST, query, carry=request)
