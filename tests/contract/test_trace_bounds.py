@@ -16,12 +16,11 @@ import pytest
 from clew_schema.rdf import Triples
 from clew_services.adapters.stores.oxigraph_datasets import BULK, Datasets
 from clew_services.adapters.stores.trace_oxigraph import SHARED, OxigraphTraceStore, folder_name
-from clew_translators.explain import explain
+from clew_translators.explain import explain, question_uri
 from clew_translators.namespaces import TG_CHUNK_COUNT
 from tests.translators import runs
 from tests.translators.runs import asked, once, shown
 
-RUN = f"urn:trustgraph:docrag:{runs.SESSION}"
 ROOT = Path(__file__).parents[2]
 QUAD = ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("o"))
 
@@ -29,6 +28,11 @@ QUAD = ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("o"))
 def refused(collection: str, session: str = runs.SESSION) -> Triples:
     """The only batch of a question that was refused."""
     return runs.told(((runs.ASKED, runs.FAILED),), session_id=session, collection=collection)[0]
+
+
+def datasets(folder: Path) -> list[str]:
+    """The datasets that were made in ``folder``."""
+    return sorted(each.name for each in folder.iterdir() if each.is_dir())
 
 
 # --- memory ---------------------------------------------------------------------------------------
@@ -150,21 +154,22 @@ async def test_unknown_collections_get_no_datasets_and_are_kept_apart(tmp_path: 
     store = OxigraphTraceStore(tmp_path)
     names = [f"unknown {n}" for n in range(500)]
     for name in names:
-        await store.add([refused(name)])  # the same session in all: only the collection tells them apart
-    assert [folder.name for folder in tmp_path.iterdir()] == [SHARED]
+        await store.add([refused(name, name)])
+    assert datasets(tmp_path) == [SHARED]
     for name in names[::50]:
+        uri = question_uri(name, "document-rag")
         rows = await store.list(name)
-        assert [(row.session_uri, row.collection, row.state) for row in rows] == [(RUN, name, "failed")]
-        assert shown(await store.run(name, RUN)) == shown(dict.fromkeys(refused(name).triples))
+        assert [(row.session_uri, row.collection, row.state) for row in rows] == [(uri, name, "failed")]
+        assert shown(await store.run(name, uri)) == shown(dict.fromkeys(refused(name, name).triples))
+        assert list(await store.run("unknown 500", uri)) == []
     assert list(await store.list("unknown 500")) == []
-    assert list(await store.run("unknown 500", RUN)) == []
     await store.close()
 
 
 async def test_a_collection_has_a_dataset_from_when_something_was_found_in_it(tmp_path: Path) -> None:
     """What was told before stays where it is, and is read with the rest."""
     store = OxigraphTraceStore(tmp_path)
-    await store.add([refused("manuals", "early"), refused("others", "early")])
+    await store.add([refused("manuals", "early"), refused("others", "theirs")])
     await store.add(runs.told(((runs.ASKED,),), session_id="half"))
     assert not (tmp_path / folder_name("manuals")).exists()
     rest = runs.told((runs.DOCUMENT_RUN[1:],), session_id="half")
@@ -197,7 +202,7 @@ async def test_a_search_that_found_nothing_makes_no_dataset(tmp_path: Path) -> N
     assert batch is not None
     assert any(t.p and t.p.iri == TG_CHUNK_COUNT for t in batch.triples)
     await store.add([batch])
-    assert [folder.name for folder in tmp_path.iterdir()] == [SHARED]
+    assert datasets(tmp_path) == [SHARED]
     assert await store.run("c", "urn:trustgraph:docrag:s")
     await store.close()
 
@@ -205,10 +210,8 @@ async def test_a_search_that_found_nothing_makes_no_dataset(tmp_path: Path) -> N
 async def test_agents_that_never_search_make_no_datasets(tmp_path: Path) -> None:
     store = OxigraphTraceStore(tmp_path)
     for n in range(20):
-        await store.add(
-            runs.told(runs.AGENT_STEPS, "agent", session_id=runs.AGENT_SESSION, collection=str(n))
-        )
-    assert [folder.name for folder in tmp_path.iterdir()] == [SHARED]
+        await store.add(runs.told(runs.AGENT_STEPS, "agent", session_id=str(n), collection=str(n)))
+    assert datasets(tmp_path) == [SHARED]
     assert [row.state for row in await store.list("7")] == ["answered"]
     await store.close()
 
@@ -222,7 +225,7 @@ async def test_descriptors_are_bounded_however_many_collections_are_read(tmp_pat
     await store.add([refused("unknown")])
     most = 0
     for n in range(30):
-        await store.add(runs.told(runs.DOCUMENT_STEPS, collection=str(n % 15)))
+        await store.add(runs.told(runs.DOCUMENT_STEPS, session_id=str(n), collection=str(n % 15)))
         most = max(most, descriptors() - before)
     await store.close()
     assert 18 < most < 256

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clew_schema.facts import Fact
 from clew_services.ports import TraceFilter, TraceStore
 from tests.contract.trace_stores import CANCELLED, PAUSED, resumed, run, uri
 from tests.translators import runs
@@ -103,7 +104,7 @@ async def test_by_state_as_it_changes(store: TraceStore) -> None:
     ],
 )
 async def test_the_state_does_not_depend_on_the_order_of_batches(
-    store: TraceStore, facts: tuple[runs.Fact, ...], state: str
+    store: TraceStore, facts: tuple[Fact, ...], state: str
 ) -> None:
     for session, order in (("ahead", 1), ("back", -1)):
         for batch in run(session, 0, *facts)[::order]:

@@ -93,10 +93,10 @@ async def test_rows_and_triples_are_bounded(store: TraceStore) -> None:
         ("SELECT * FROM <urn:graph:runs> { ?s ?p ?o }", "FROM"),
         ("SELECT * FROM NAMED <urn:x> { ?s ?p ?o }", "FROM"),
         ("ASK FROM <file:///etc/passwd> { ?s ?p ?o }", "FROM"),
-        ("SELECT", ""),
-        ("", ""),
-        ("SELECT * { ?s ?p", ""),
-        ("SELECT * { ?s nothing:p ?o }", ""),
+        ("SELECT", "SPARQL|query"),
+        ("", "SELECT, ASK"),
+        ("SELECT * { ?s ?p", "SPARQL|query"),
+        ("SELECT * { ?s nothing:p ?o }", "SPARQL|query"),
     ],
 )
 async def test_what_is_no_question_is_refused(store: TraceStore, sparql: str, why: str) -> None:

@@ -38,8 +38,8 @@ class Digest:
     ``waits`` are the pauses that the batch tells of, ``resumed`` those that ended: a run needs input while one of all
     its batches' ``waits`` is in no batch's ``resumed``.
 
-    ``person`` is the IRI of who asked; ``persons`` are those of all who are known by name and took part. ``ends`` are the
-    states that the batch tells in so many words, ``answers`` the answers that it tells of, and ``ended`` those of
+    ``person`` is the IRI of who asked; ``persons`` are those of all who are known by name and took part. ``ends`` are
+    the states that the batch tells in so many words, ``answers`` the answers that it tells of, and ``ended`` those of
     which it tells what they came to: another batch may do that (profile ``trustgraph``), or none (TrustGraph itself).
     """
 
@@ -65,6 +65,27 @@ class Digest:
         return run_at(self.parent)
 
 
+def state_of(
+    ends: Iterable[str],
+    *,
+    answers: frozenset[str],
+    ended: frozenset[str],
+    waits: frozenset[str],
+    resumed: frozenset[str],
+) -> RunState:
+    """How far a run is, by what all its digests tell; as :func:`clew_translators.trace.run_state` says of its quads.
+
+    Whatever their order: an answer of which nobody tells what it came to counts as one, and a pause that nobody ended
+    waits.
+    """
+    states = {"running", *ends}
+    if waits - resumed:
+        states.add("needs_input")
+    if answers - ended:
+        states.add("answered")
+    return max((state for state in trace.STATES if state in states), key=trace.STATES.index)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """A run, by the digests of those of its batches that came so far, whatever their order and however often."""
@@ -86,12 +107,9 @@ class Summary:
     @property
     def state(self) -> RunState:
         """How far the run is; the same as :func:`clew_translators.trace.run_state` says of all its quads."""
-        states: set[RunState] = {"running", *self.ends}
-        if self.waits - self.resumed:
-            states.add("needs_input")
-        if self.answers - self.ended:
-            states.add("answered")
-        return max(states, key=trace.STATES.index)
+        return state_of(
+            self.ends, answers=self.answers, ended=self.ended, waits=self.waits, resumed=self.resumed
+        )
 
     @property
     def parent_run(self) -> str:
@@ -156,11 +174,8 @@ def _ends(known: Quads) -> _Ends:
         kind = step_kind(known, subject)
         if kind in {"answer", "conclusion"}:
             answers.add(subject)
-        if outcome := known.text(subject, names.OUTCOME):
-            states.add(trace.outcome_state(outcome))
-            ended.add(subject)
-        if reason := known.text(subject, names.TERMINATION):
-            states.add("answered" if reason == "final-answer" else "failed")
+        if state := trace.end_state(known, subject):
+            states.add(state)
             ended.add(subject)
         if kind == "failure":
             states.add("failed")

@@ -1,60 +1,119 @@
-"""Reading the trace store over HTTP: what the command line asks while a process has the datasets open.
+"""The trace store over HTTP: what the command line asks while a process has the datasets open.
 
 ======================================================  ===============================================================
-``GET /api/traces?collection=C&limit=N``                ``{"collection", "traces": [row, ...]}``, newest first
+``GET /api/traces?collection=C&limit=N``                ``{"collection", "traces": [row, ...], "next"}``, newest first
 ``GET /api/traces/{question URI}?collection=C``         ``{"collection", "session_uri", "triples": [quad, ...]}``
+``GET /api/collections``                                ``{"collections": [name, ...]}``, those that have runs
+``POST /api/traces/query``                              ``{"variables", "rows", "boolean", "triples", "truncated"}``
+``POST /api/traces/erase``                              ``{"collection", "erased": number of runs}``
 ======================================================  ===============================================================
 
 A row has the fields of :class:`clew_services.ports.TraceRow`, a quad is a Triple as on the bus. ``collection`` may be
-left out for the default one, ``limit`` (1 to 10000) for 50. Errors are ``{"error": {"type", "message"}}``: 400
-``bad-request``, 404 ``unknown-trace``, 503 ``store-failed``. The routes ask for no token: whoever mounts them on
-more than the loopback puts one in front.
+left out for the default one, ``limit`` (1 to 10000) for 50. A list is narrowed by ``mechanism`` and ``state`` (each may
+be given again), ``person``, ``since``, ``until``, ``text`` and ``tools=true``; ``after`` is the ``next`` of the page
+before, which is empty where nothing may follow.
+
+What is posted is a JSON object, and said to be ``application/json``: so no page of another site can post it. A query
+has ``query``, ``seconds`` (up to 600) and ``limit`` (up to 100000); an erasing ``runs``, a list of question URIs, or
+``all: true``. Errors are ``{"error": {"type", "message"}}``: 400 ``bad-request``, 404 ``unknown-trace``, 408
+``deadline-exceeded``, 503 ``store-failed``. The routes ask for no token: whoever mounts them on more than the loopback
+puts one in front.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from clew_schema.errors import Error
+from clew_schema.facts import Mechanism
 from clew_schema.rdf import Triples
-from clew_services.errors import BadRequest, StoreFailed
+from clew_services.errors import BadRequest, ClewError, DeadlineExceeded, Refused
+from clew_services.ports import TraceFilter
 from clew_translators.trace_digest import collection_of
+from clew_translators.trace_tree import RunState
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
-    from clew_services.ports import TraceStore
+    from clew_services.ports import QueryResult, TraceStore
+
+    Endpoint = Callable[[Request], Awaitable[Response]]
 
 PATH = "/api/traces"
+COLLECTIONS = "/api/collections"
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 10_000
+MAX_BODY = 4 * 2**20
+"""Bytes of what is posted."""
+
+_STATUS = ((DeadlineExceeded, 408), (Refused, 400))
+
+
+class _Query(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    collection: str = ""
+    query: str
+    seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    limit: Annotated[int, Field(ge=0, le=100_000)] = 1_000
+
+
+class _Erasing(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    collection: str = ""
+    runs: list[str] = []
+    all: bool = False
+
+
+Posted = TypeVar("Posted", bound=BaseModel)
 
 
 def trace_routes(store: TraceStore) -> list[Route]:
     """The routes, to be mounted in an application."""
+    api = _Api(store)
+    return [
+        Route(PATH, _told(api.listed), methods=["GET"]),
+        Route(COLLECTIONS, _told(api.collections), methods=["GET"]),
+        Route(PATH + "/query", _told(api.asked), methods=["POST"]),
+        Route(PATH + "/erase", _told(api.erased), methods=["POST"]),
+        Route(PATH + "/{uri:path}", _told(api.shown), methods=["GET"]),
+    ]
 
-    async def listed(request: Request) -> Response:
-        collection = collection_of(request.query_params.get("collection", ""))
-        try:
-            limit = _limit(request.query_params.get("limit", str(DEFAULT_LIMIT)))
-            rows = await store.list(collection, limit=limit)
-        except BadRequest as error:
-            return _refusal(400, error.type, str(error))
-        except StoreFailed as error:
-            return _refusal(503, error.type, str(error))
-        return JSONResponse({"collection": collection, "traces": [asdict(row) for row in rows]})
 
-    async def shown(request: Request) -> Response:
+class _Api:
+    def __init__(self, store: TraceStore) -> None:
+        self._store = store
+
+    async def listed(self, request: Request) -> Response:
+        given = request.query_params
+        collection = collection_of(given.get("collection", ""))
+        limit = _limit(given.get("limit", str(DEFAULT_LIMIT)))
+        rows = await self._store.list(
+            collection, limit=limit, where=_filter(given), after=given.get("after", "")
+        )
+        after = rows[-1].cursor if len(rows) == limit else ""
+        return JSONResponse(
+            {"collection": collection, "traces": [asdict(row) for row in rows], "next": after}
+        )
+
+    async def collections(self, _: Request) -> Response:
+        return JSONResponse({"collections": list(await self._store.collections())})
+
+    async def shown(self, request: Request) -> Response:
         collection = collection_of(request.query_params.get("collection", ""))
         uri = request.path_params["uri"]
-        try:
-            quads = await store.run(collection, uri)
-        except StoreFailed as error:
-            return _refusal(503, error.type, str(error))
+        quads = await self._store.run(collection, uri)
         if not quads:
             return _refusal(
                 404, "unknown-trace", f"no trace {uri} in collection {collection}: list them first"
@@ -62,7 +121,86 @@ def trace_routes(store: TraceStore) -> list[Route]:
         triples = Triples(triples=tuple(quads)).model_dump(mode="json", include={"triples"})
         return JSONResponse({"collection": collection, "session_uri": uri} | triples)
 
-    return [Route(PATH, listed, methods=["GET"]), Route(PATH + "/{uri:path}", shown, methods=["GET"])]
+    async def asked(self, request: Request) -> Response:
+        asked = await _posted(request, _Query)
+        found = await self._store.query(
+            collection_of(asked.collection), asked.query, seconds=asked.seconds, limit=asked.limit
+        )
+        return JSONResponse(result_json(found))
+
+    async def erased(self, request: Request) -> Response:
+        asked = await _posted(request, _Erasing)
+        collection = collection_of(asked.collection)
+        if asked.all and asked.runs:
+            raise BadRequest("erase either runs or all, not both")
+        if asked.all:
+            count = await self._store.erase_collection(collection)
+        else:
+            count = await self._store.erase(collection, asked.runs)
+        return JSONResponse({"collection": collection, "erased": count})
+
+
+def result_json(found: QueryResult) -> dict[str, Any]:
+    """The fields of a query's result, terms and triples as on the bus."""
+    return {
+        "variables": list(found.variables),
+        "rows": [[term and term.model_dump(mode="json") for term in row] for row in found.rows],
+        "boolean": found.boolean,
+        "triples": [triple.model_dump(mode="json") for triple in found.triples],
+        "truncated": found.truncated,
+    }
+
+
+def _told(endpoint: Endpoint) -> Endpoint:
+    """``endpoint`` whose errors are told to the caller."""
+
+    @wraps(endpoint)
+    async def answer(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except ClewError as error:
+            status = next((status for kind, status in _STATUS if isinstance(error, kind)), 503)
+            return _refusal(status, error.type, str(error))
+
+    return answer
+
+
+async def _posted(request: Request, model: type[Posted]) -> Posted:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise BadRequest("post JSON, with the header content-type: application/json")
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MAX_BODY:
+            raise BadRequest(f"more than {MAX_BODY} bytes: send less at once")
+    try:
+        return model.model_validate(json.loads(body), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "body"
+        raise BadRequest(f"{where}: {first['msg']}") from error
+    except ValueError as error:
+        raise BadRequest(f"the body is no JSON: {error}") from error
+
+
+def _filter(given: QueryParams) -> TraceFilter:
+    return TraceFilter(
+        mechanisms=frozenset(_one_of(given, "mechanism", get_args(Mechanism))),
+        states=frozenset(_one_of(given, "state", get_args(RunState))),
+        person=given.get("person", ""),
+        since=given.get("since", ""),
+        until=given.get("until", ""),
+        text=given.get("text", ""),
+        tools="true" in _one_of(given, "tools", ("true", "false")),
+    )
+
+
+def _one_of(given: QueryParams, name: str, known: tuple[Any, ...]) -> list[Any]:
+    found = given.getlist(name)
+    for each in found:
+        if each not in known:
+            raise BadRequest(f"{name} must be one of {', '.join(known)}, found {each[:40]!r}")
+    return found
 
 
 def _limit(text: str) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import OrderedDict
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyoxigraph as ox
@@ -63,6 +65,59 @@ class Datasets:
         self._waiting[name] = self._waiting.get(name, 0) + len(quads) + characters // 1_000
         while sum(self._waiting.values()) >= self._flush_weight:
             self._flush(max(self._waiting, key=self._waiting.__getitem__))
+
+    def copy(self, name: str, to: Path) -> bool:
+        """Link the files of the dataset, as it is now, into the new folder ``to``; False when there is no dataset."""
+        dataset = self.existing(name)
+        if dataset is not None:
+            dataset.backup(str(to))
+        return dataset is not None
+
+    def names(self) -> list[str]:
+        """The datasets that were ever written to."""
+        return sorted(each.name for each in self._folder.glob("*") if each.is_dir())
+
+    def size(self, name: str) -> int:
+        """Bytes of the files of the dataset."""
+        return sum(file.stat().st_size for file in (self._folder / name).glob("*"))
+
+    def drop(self, name: str) -> None:
+        """Delete the dataset with its files."""
+        self._waiting.pop(name, None)
+        self._open.pop(name, None)
+        shutil.rmtree(self._folder / name, ignore_errors=True)
+
+    def rewrite(self, name: str) -> None:
+        """Write the dataset anew, so that no file holds what was removed from it.
+
+        Removing a quad leaves its texts in a dictionary of the dataset, which nothing else ever cleans.
+        """
+        old, new, spare = self._folder / name, self._folder / f"{name}.new", self._folder / f"{name}.old"
+        dataset = self._get(name)
+        shutil.rmtree(new, ignore_errors=True)
+        copy = self._store(str(new))
+        quads = dataset.quads_for_pattern(None, None, None, None)
+        while page := [*islice(quads, 200_000)]:
+            copy.bulk_extend(page)
+        copy.flush()
+        del copy, quads, dataset  # locks go with the last name
+        self._waiting.pop(name, None)
+        del self._open[name]
+        old.rename(spare)
+        new.rename(old)
+        shutil.rmtree(spare)
+
+    def mend(self) -> None:
+        """Finish, or undo, what was cut short: a rewriting, a query."""
+        for left in self._folder.glob("query-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        for spare in self._folder.glob("*.old"):
+            whole = self._folder / spare.stem
+            if not whole.exists():  # the new one was complete
+                whole.with_name(f"{spare.stem}.new").rename(whole)
+            shutil.rmtree(spare)
+        for half in self._folder.glob("*.new"):
+            shutil.rmtree(half)
 
     def close(self) -> None:
         """Write all to the disk, and let go of the locks."""

@@ -1,4 +1,4 @@
-"""The trace store of another process, read over its HTTP API (:mod:`clew_services.runtime.trace_api`). A TraceStore."""
+"""The trace store of another process, over its HTTP API (:mod:`clew_services.runtime.trace_api`). A TraceStore."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from clew_schema.rdf import Triples
-from clew_services.errors import Forbidden, StoreFailed
-from clew_services.ports import TraceRow
+from clew_services.adapters.stores.query_results import read_result
+from clew_services.errors import BadRequest, DeadlineExceeded, Forbidden, StoreFailed
+from clew_services.ports import TraceFilter, TraceRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clew_schema.rdf import Triple
+    from clew_services.ports import QueryResult
 
+EVERY_RUN = TraceFilter()
 _ROWS = TypeAdapter(tuple[TraceRow, ...])
+_NAMES = TypeAdapter(tuple[str, ...])
+_REFUSALS = {error.type: error for error in (BadRequest, DeadlineExceeded)}
+
+PATIENCE = 300.0
+"""Seconds that an erasing may take before nobody is thought to answer."""
 
 
 class HttpTraceStore:
-    """Reads from ``client``, whose ``base_url`` is the other process's ops server. Writes go over the bus, not here."""
+    """Asks ``client``, whose ``base_url`` is the other process's ops server. Writes go over the bus, not here.
+
+    What the other side refuses is raised here as its store raises it; anything else that goes wrong is StoreFailed.
+    """
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
@@ -36,11 +47,25 @@ class HttpTraceStore:
         if batches:
             raise Forbidden("traces are written by publishing on the explainability topic, not over HTTP")
 
-    async def list(self, collection: str, *, limit: int = 50) -> Sequence[TraceRow]:
-        """The newest runs of ``collection``; the other side gives at most 10,000."""
+    async def list(
+        self, collection: str, *, limit: int = 50, where: TraceFilter = EVERY_RUN, after: str = ""
+    ) -> Sequence[TraceRow]:
+        """A page of the runs of ``collection``; the other side gives at most 10,000."""
         if limit < 1:
             return ()
-        params = {"collection": collection, "limit": str(min(limit, 10_000))}
+        params = [("collection", collection), ("limit", str(min(limit, 10_000)))]
+        params += [("mechanism", each) for each in sorted(where.mechanisms)]
+        params += [("state", each) for each in sorted(where.states)]
+        texts = {
+            "person": where.person,
+            "since": where.since,
+            "until": where.until,
+            "text": where.text,
+            "after": after,
+        }
+        params += [(name, text) for name, text in texts.items() if text]
+        if where.tools:
+            params.append(("tools", "true"))
         reply = await self._get("/api/traces", params)
         try:
             return _ROWS.validate_python(reply.get("traces"))
@@ -50,7 +75,7 @@ class HttpTraceStore:
     async def run(self, collection: str, session_uri: str) -> Sequence[Triple]:
         """The quads of one run."""
         path = f"/api/traces/{quote(session_uri, safe='')}"
-        reply = await self._get(path, {"collection": collection}, missing_ok=True)
+        reply = await self._get(path, [("collection", collection)], missing_ok=True)
         try:
             return Triples.model_validate({"triples": reply.get("triples", ())}).triples
         except ValidationError as error:
@@ -58,13 +83,48 @@ class HttpTraceStore:
                 f"trace API: its quads are none of ours: {error.error_count()} fields"
             ) from error
 
+    async def collections(self) -> Sequence[str]:
+        """The collections that have runs, in order."""
+        reply = await self._get("/api/collections", [])
+        try:
+            return _NAMES.validate_python(reply.get("collections"))
+        except ValidationError as error:
+            raise StoreFailed("trace API: its collections are no list of names") from error
+
+    async def erase(self, collection: str, session_uris: Sequence[str]) -> int:
+        """Erase runs, and the runs of their tools; how many."""
+        return await self._erase({"collection": collection, "runs": list(session_uris)})
+
+    async def erase_collection(self, collection: str) -> int:
+        """Erase all runs of a collection; how many."""
+        return await self._erase({"collection": collection, "all": True})
+
+    async def query(self, collection: str, sparql: str, *, seconds: float, limit: int) -> QueryResult:
+        """Ask the other side's store; it gives at most 600 seconds and 100,000 rows, and refuses to promise more."""
+        asked = {"collection": collection, "query": sparql, "seconds": seconds, "limit": limit}
+        return read_result(await self._post("/api/traces/query", asked, timeout=seconds + 10))
+
     async def close(self) -> None:
         """Close the client. Idempotent."""
         await self._client.aclose()
 
-    async def _get(self, path: str, params: dict[str, str], *, missing_ok: bool = False) -> dict[str, Any]:
+    async def _erase(self, asked: dict[str, Any]) -> int:
+        erased = (await self._post("/api/traces/erase", asked, timeout=PATIENCE)).get("erased")
+        if not isinstance(erased, int):
+            raise StoreFailed("trace API: it does not say how many runs it erased")
+        return erased
+
+    async def _get(
+        self, path: str, params: Sequence[tuple[str, str]], *, missing_ok: bool = False
+    ) -> dict[str, Any]:
+        return await self._send("GET", path, missing_ok=missing_ok, params=list(params))
+
+    async def _post(self, path: str, body: dict[str, Any], *, timeout: float) -> dict[str, Any]:
+        return await self._send("POST", path, json=body, timeout=timeout)
+
+    async def _send(self, method: str, path: str, *, missing_ok: bool = False, **what: Any) -> dict[str, Any]:
         try:
-            reply = await self._client.get(path, params=params)
+            reply = await self._client.request(method, path, **what)
             body = reply.json()
         except (httpx.HTTPError, ValueError, RuntimeError) as error:  # RuntimeError: the client was closed
             raise StoreFailed(
@@ -72,14 +132,12 @@ class HttpTraceStore:
             ) from error
         if not isinstance(body, dict):
             raise StoreFailed(f"trace API at {self._client.base_url}: a reply that is no object")
+        if reply.status_code == 200:
+            return body
         told = body.get("error")
-        if (
-            missing_ok
-            and reply.status_code == 404
-            and isinstance(told, dict)
-            and told.get("type") == "unknown-trace"
-        ):
+        kind = told.get("type") if isinstance(told, dict) else None
+        if missing_ok and reply.status_code == 404 and kind == "unknown-trace":
             return {}
-        if reply.status_code != 200:
-            raise StoreFailed(f"trace API at {self._client.base_url}: {reply.status_code} {str(told)[:200]}")
-        return body
+        if isinstance(told, dict) and kind in _REFUSALS:
+            raise _REFUSALS[kind](str(told.get("message")))
+        raise StoreFailed(f"trace API at {self._client.base_url}: {reply.status_code} {str(told)[:200]}")
