@@ -31,9 +31,9 @@ __all__ = [
     "StepKind",
     "TraceTree",
     "TraceUnreadable",
+    "end_state",
     "graft",
     "mechanism_of",
-    "outcome_state",
     "question_candidates",
     "read_trace",
     "run_state",
@@ -63,7 +63,7 @@ STATES: tuple[RunState, ...] = ("running", "failed", "needs_input", "cancelled",
 
 
 _GIVEN_UP = frozenset({"max-iterations", "error"})
-"""The conclusions that are no answer."""
+"""The ends that are no answer."""
 
 _ASKED_BY = (ns.PROV_WAS_STARTED_BY, ns.PROV_WAS_INFORMED_BY, ns.PROV_WAS_DERIVED_FROM)
 """How the retrieval graph says who asked: ours, of a step and of a question; TrustGraph's, of either."""
@@ -161,11 +161,8 @@ def run_state(known: Quads) -> RunState:
     states: set[RunState] = {"running"}
     for subject in known.subjects:
         match step_kind(known, subject):
-            case "answer":
-                states.add(outcome_state(known.text(subject, names.OUTCOME)))
-            case "conclusion":
-                ended = known.text(subject, names.TERMINATION) or "final-answer"
-                states.add("failed" if ended in _GIVEN_UP else "answered")
+            case "answer" | "conclusion":
+                states.add(end_state(known, subject) or "answered")
             case "failure":
                 states.add("failed")
             case "pause" if subject not in over:
@@ -177,9 +174,13 @@ def run_state(known: Quads) -> RunState:
     return max(states, key=STATES.index)
 
 
-def outcome_state(outcome: str) -> RunState:
-    """The state of a run whose answer came to ``outcome``; one that says nothing of it was answered."""
-    return _OUTCOMES.get(outcome, "answered")
+def end_state(known: Quads, subject: str) -> RunState | None:
+    """The state of a run that ends with ``subject``, an answer or conclusion; None when that is not told here."""
+    if outcome := known.text(subject, names.OUTCOME):
+        return _OUTCOMES.get(outcome, "answered")
+    if reason := known.text(subject, names.TERMINATION) or known.text(subject, ns.TG_TERMINATION_REASON):
+        return "failed" if reason in _GIVEN_UP else "answered"
+    return None
 
 
 def waiting_pauses(known: Quads) -> frozenset[str]:

@@ -31,6 +31,7 @@ _PLAIN_TITLES: Mapping[str, str] = MappingProxyType(
 
 _KINDS: Mapping[str, StepKind] = MappingProxyType(
     {
+        names.FAILURE: "failure",  # before those by which TrustGraph's vocabulary ends a run that failed
         ns.TG_EXPLORATION: "retrieval",
         names.GRADE: "grade",
         names.PLAN: "plan",
@@ -44,7 +45,6 @@ _KINDS: Mapping[str, StepKind] = MappingProxyType(
         ns.TG_ANALYSIS: "analysis",
         ns.TG_OBSERVATION_TYPE: "observation",
         ns.TG_CONCLUSION: "conclusion",
-        names.FAILURE: "failure",
         ns.TG_GROUNDING: "other",
         ns.TG_FOCUS: "other",
         ns.TG_PATTERN_DECISION: "other",
