@@ -49,6 +49,9 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How it is shown; all but a tree are JSON.")]
+FullOption = Annotated[
+    bool, typer.Option("--full", help="Everything about every step, however many there are.")
+]
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most so many.")]
 
 
@@ -79,13 +82,17 @@ def show(
     ],
     collection: CollectionOption = "default",
     format_: FormatOption = Format.TREE,
+    full: FullOption = False,
     json: JsonOption = False,
     data: DataOption = None,
 ) -> None:
     """Show one run as a tree, from the question to the spans of the documents that support its answer.
 
+    A long run has one line a step, unless --full.
+
     As JSON instead: `ragtrace`, its RAGTrace with what that cannot hold beside it, or `facts`, one a line.
     """
+    from clew_services.cli.trace_compact import LONG, footer, header, render_compact, size
     from clew_services.cli.trace_view import render
     from clew_translators.trace_tree import to_json
 
@@ -98,8 +105,10 @@ def show(
         _fail_unknown(collection, run)
     if json:
         emit_json(to_json(tree))
-    else:
+    elif full or size(tree) <= LONG:
         out.print(render(tree))
+    else:
+        out.print(header(tree), render_compact(tree), footer(tree), sep="\n")
 
 
 async def _rows(settings: Settings, collection: str, limit: int) -> list[TraceRow]:

@@ -137,7 +137,7 @@ def _question(tree: TraceTree) -> Text:
     label.append(f"\n{TYPES.get(tree.mechanism, tree.mechanism)} · ", style="dim")
     label.append(tree.state, style=_STATES.get(tree.state, ""))
     ends = [step.ended_at for step in tree.steps if step.ended_at]
-    aside = [one_line(tree.asked_at), _took(tree.asked_at, max(ends, default="")), one_line(tree.uri)]
+    aside = [one_line(tree.asked_at), took(tree.asked_at, max(ends, default="")), one_line(tree.uri)]
     label.append("".join(f" · {part}" for part in aside if part), style="dim")
     return label
 
@@ -186,7 +186,7 @@ def _title(step: Step) -> Text:
         aside.append(f"of {one_line(candidates)} candidates")
     if coverage := step.detail("coverage"):
         aside.append(f"coverage {_number(coverage)}")
-    aside.append(_took(step.started_at, step.ended_at))
+    aside.append(took(step.started_at, step.ended_at))
     label.append("".join(f"  {part}" for part in aside if part), style="dim not bold")
     return label
 
@@ -243,7 +243,7 @@ def _number(text: str) -> str:
         return one_line(text)
 
 
-def _took(start: str, end: str) -> str:
+def took(start: str, end: str) -> str:
     """How long, in the unit that reads best; nothing when a time is missing."""
     began, ended = parse_time(start), parse_time(end)
     if began is None or ended is None or ended < began:
