@@ -58,9 +58,13 @@ class Client:
     All questions of a client share one private subscription per response topic, which ``close`` takes away.
     """
 
-    def __init__(self, bus: Bus, space: TopicSpace | None = None) -> None:
-        """``bus`` stays the caller's to close."""
+    def __init__(self, bus: Bus, space: TopicSpace | None = None, *, traceparent: str = "") -> None:
+        """``bus`` stays the caller's to close. ``traceparent`` (W3C Trace Context): the span that asks, if there is one.
+
+        What is asked becomes a part of that trace, see :mod:`clew_translators.spans`.
+        """
         self._bus = bus
+        self._traceparent = traceparent
         self._space = space or TopicSpace()
         self._name = f"client-{uuid4().hex}"
         self._listening: dict[str, asyncio.Task[None]] = {}
@@ -137,7 +141,9 @@ class Client:
                     topic=self._space.full(request.name),
                     payload=wire.encode(body),
                     key=request.key_of(body) or correlation,
-                    properties=Envelope(id=correlation, message_id=str(uuid4())).properties(),
+                    properties=Envelope(
+                        id=correlation, message_id=str(uuid4()), traceparent=self._traceparent
+                    ).properties(),
                 )
             )
             seen: set[tuple[str, str, int]] = set()

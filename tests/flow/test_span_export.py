@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from clew_schema.retrieval import DocumentRagQuery
+from clew_services.client import Client
 from clew_services.core.agent import Thought
 from clew_services.errors import ExportFailed
 from clew_services.setting_checks import headers_of
@@ -50,6 +52,17 @@ async def test_an_agents_run_and_its_tools_are_one_trace(tmp_path: Path) -> None
         tool, agent = roots["invoke_workflow document-rag"], roots["invoke_agent agent"]
         assert agent.parent_id == ""
         assert tool.parent_id in {span.span_id for run in told for span in run if run[0] is agent}
+
+
+async def test_the_span_that_asked_is_above_the_run(tmp_path: Path) -> None:
+    backend = Backend()
+    caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    async with House(tmp_path, exporter=backend) as house:
+        await house.load("clew.md", CLEW)
+        async with Client(house.bus, house.settings.space, traceparent=caller) as client:
+            await client.answer(DocumentRagQuery(query="What is a clew?"), timeout=10)
+        ((root, *_),) = await backend.runs(1)
+        assert (root.trace_id, root.parent_id) == ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331")
 
 
 async def test_a_backend_that_is_out_of_order_is_asked_again(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,12 @@ async def client_of(settings: Settings) -> AsyncIterator[Client]:
     """A client of the broker. Raises BusFailed when nothing runs, or when the broker does not answer."""
     from clew_services.client import Client
 
-    async with parts_of(settings) as parts, Client(await parts.bus(), settings.space) as client:
+    # The convention of programs that start others: the span that started us.
+    traceparent = os.environ.get("TRACEPARENT", "")
+    async with (
+        parts_of(settings) as parts,
+        Client(await parts.bus(), settings.space, traceparent=traceparent) as client,
+    ):
         yield client
 
 
