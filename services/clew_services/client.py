@@ -59,7 +59,7 @@ class Client:
     """
 
     def __init__(self, bus: Bus, space: TopicSpace | None = None, *, traceparent: str = "") -> None:
-        """``bus`` stays the caller's to close. ``traceparent`` (W3C Trace Context): the span that asks, if there is one.
+        """``bus`` stays the caller's to close. ``traceparent`` (W3C Trace Context): the span that asks, if any.
 
         What is asked becomes a part of that trace, see :mod:`clew_translators.spans`.
         """
