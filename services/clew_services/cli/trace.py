@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
-from clew_services.cli import trace_export, trace_replay, trace_validate, trace_watch, trace_why
+from clew_services.cli import (
+    trace_erase,
+    trace_export,
+    trace_list,
+    trace_replay,
+    trace_sparql,
+    trace_validate,
+    trace_watch,
+    trace_why,
+)
 from clew_services.cli.common import (
     CollectionOption,
     DataOption,
@@ -17,7 +25,6 @@ from clew_services.cli.common import (
     fail,
     load,
     out,
-    say,
     start,
 )
 
@@ -25,17 +32,20 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from clew_schema.rdf import Triple
-    from clew_services.ports import TraceRow, TraceStore
+    from clew_services.ports import TraceStore
     from clew_services.settings import Settings
     from clew_translators.trace_tree import TraceTree
 
 app = typer.Typer(help="Look at how answers came about.", no_args_is_help=True)
+app.command("list")(trace_list.list_)
 app.command()(trace_why.why)
 app.command()(trace_why.diff)
 app.command()(trace_replay.replay)
 app.command()(trace_watch.watch)
 app.command()(trace_export.export)
 app.command()(trace_validate.validate)
+app.command()(trace_sparql.sparql)
+app.command()(trace_erase.erase)
 
 T = TypeVar("T")
 
@@ -52,27 +62,6 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How it is shown;
 FullOption = Annotated[
     bool, typer.Option("--full", help="Everything about every step, however many there are.")
 ]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most so many.")]
-
-
-@app.command("list")
-def list_(
-    collection: CollectionOption = "default",
-    limit: LimitOption = 50,
-    json: JsonOption = False,
-    data: DataOption = None,
-) -> None:
-    """List the newest questions of a collection, the newest first."""
-    from clew_services.cli.trace_view import render_list
-
-    rows = start(_rows(load(data), collection, limit))
-    if json:
-        for row in rows:
-            emit_json(asdict(row))
-    elif rows:
-        out.print(render_list(rows))
-    else:
-        say(out, f"no questions were asked of collection {collection!r} yet")
 
 
 @app.command()
@@ -109,13 +98,6 @@ def show(
         out.print(render(tree))
     else:
         out.print(header(tree), render_compact(tree), footer(tree), sep="\n")
-
-
-async def _rows(settings: Settings, collection: str, limit: int) -> list[TraceRow]:
-    from clew_services.cli.connect import traces_of
-
-    async with traces_of(settings) as store:
-        return list(await store.list(collection, limit=limit))
 
 
 def _fail_unknown(collection: str, run: str) -> NoReturn:
