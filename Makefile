@@ -50,6 +50,8 @@ servers-down: $(STAMP) ## Stop the real servers
 
 bench: bench-decisions ## Measure latency, throughput and processor time
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.explaining
+	$(BIN)/python -m benchmarks.traces
 
 # NEW=1 writes what is measured as the new baseline, when the old one was outgrown for a good reason.
 bench-decisions: $(STAMP) ## Measure deciding alone, and fail where it costs more than the baseline allows
