@@ -46,6 +46,7 @@ QUESTIONS = st.sampled_from(["What is a clew?", "线团是什么？", *_MANY] * 
 SESSIONS = st.sampled_from(
     ["", "S", "a/b c", 'q"u<o>t', "ünï/%2F%", "/i1/activity", "synthesis#1?x=y", "…" * 200]
 )
+GARBAGE = st.sampled_from([b"", b"{}", b"[1]", b'{"query": 1}', b"\xff", b'{"query":"half \\ud800"}'])
 PERSONS = st.sampled_from(["", "", "Ada", "Zoë/Q", '<urn:person> "x"', "anonymous"])
 TRACEPARENTS = st.sampled_from(
     ["", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-none", "ff-" + "0" * 32]
@@ -138,7 +139,7 @@ def grades(
 
 CLEAR = grades(("strong",), ("sufficient",), ("none",))
 ASKING = grades(("weak", "strong"), ("partial",), ("missing_slot", "multiple_candidates"))
-POOR = grades(("none", "weak"), ("none", "partial"), ("none",))
+POOR = grades(("none", "weak", "weak"), ("none", "partial", "partial"), ("none",))
 ANY_GRADE = st.one_of(CLEAR, ASKING, POOR, grades())
 REWRITES = st.sampled_from(
     [
@@ -211,7 +212,7 @@ TROUBLE: tuple[Exception, ...] = (
     ModelReplyInvalid("prose: " + HOSTILE[0]),
     RuntimeError("a bug"),
 )
-ADRIFT: tuple[Exception, ...] = (RetrievalFailed("the store is away"), EmptyCollection("no document"))
+ADRIFT: tuple[Exception, ...] = (*(RetrievalFailed("the store is away"),) * 2, EmptyCollection("no document"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,11 +109,15 @@ class Subscribed:
 class Stage:
     """All services on one bus, moved message by message. ``draw`` is set while something may be chosen."""
 
-    def __init__(self, theme: drawn.Theme, folder: Path, **settings: Any) -> None:
+    def __init__(self, theme: drawn.Theme, **settings: Any) -> None:
         self.theme = theme
         self.draw: Draw | None = None
         self.settings = Settings(
-            data=folder, embedder="hashing", max_attempts=2, max_iterations=3, **settings
+            data=Path("nothing is kept there"),
+            embedder="hashing",
+            max_attempts=2,
+            max_iterations=3,
+            **settings,
         )
         self.clock = ManualClock()
         self.failing: Callable[[Outgoing], bool] | None = None
@@ -195,6 +199,13 @@ class Stage:
         """A message that was handled before, as a broker may deliver it."""
         self.redelivered += 1
         await self._settle(where, delivery)
+
+    async def handle_broken(self, where: Subscribed, after: int) -> None:
+        """The broker takes ``after`` messages, and then none while the next one is handled: that comes again."""
+        taken = iter([False] * after)
+        self.failing = lambda _: next(taken, True)
+        await self.handle(where)
+        self.failing = None
 
     async def _settle(self, where: Subscribed, delivery: Delivery) -> None:
         self.clock._now += 0.125

@@ -37,6 +37,7 @@ from clew_services.wiring import Parts
 from clew_translators import bus as wire
 from clew_translators.trace import read_trace
 from clew_translators.trace_tree import TraceTree
+from tests.flow.proving import prove_all
 
 GOOD = Grade(
     relevance="strong", answerability="sufficient", route="answer", confidence=0.9, reason="it says so"
@@ -46,10 +47,11 @@ CLEW = "A clew is a ball of thread. Theseus used it to leave the labyrinth."
 
 
 class House:
-    """Start it with ``async with``; ``given`` replaces parts."""
+    """Start it with ``async with``; ``given`` replaces parts. At the end every run is proven, unless not ``proves``."""
 
     def __init__(self, tmp: Path, **given: Any) -> None:
         settings = {name: given.pop(name) for name in list(given) if name in Settings.model_fields}
+        self.proves: bool = given.pop("proves", True)
         self.settings = Settings(data=tmp, embedder="hashing", **settings)
         self.bus = given.pop("bus", None) or MemoryBus(SystemClock())
         self.grader = given.pop("grader", ScriptedGrader(GOOD))
@@ -84,11 +86,14 @@ class House:
         self.client = Client(self.bus, self.settings.space)
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, failure: object = None, *_: object) -> None:
         await self.client.close()
         await self.service.stop()
         await self.parts.close()
         await self.catalog.close()
+        if failure is None and self.proves:
+            # Whatever a test is about: every trace that was made in it is valid.
+            prove_all(self.published("explainability"), self.settings.explained_in)
 
     async def load(self, name: str, text: str | bytes, collection: str = "default") -> DocumentStatus:
         data = text.encode() if isinstance(text, str) else text

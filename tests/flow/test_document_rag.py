@@ -66,7 +66,8 @@ async def test_every_message_of_a_run_carries_its_session_and_collection(tmp_pat
 
 async def test_claims_have_the_same_names_streamed_or_not_and_are_those_of_the_trace(tmp_path: Path) -> None:
     text = "A clew is a ball of thread. [1] Theseus never used it. [1] The thread was red and long."
-    async with House(tmp_path, writer=ScriptedWriter(text)) as house:
+    # Two runs under one name, so that the names of the claims can be compared, are no trace of one.
+    async with House(tmp_path, writer=ScriptedWriter(text), proves=False) as house:
         await house.load("clew.md", CLEW)
         whole = await house.ask("What is a clew?", session_id="S")
         streamed = (await house.hear("What is a clew?", session_id="S"))[-1]

@@ -16,6 +16,7 @@ from clew_services.runtime.clock import SystemClock
 from clew_translators.explain.seal import broken_seals
 from tests.core import supermew_nodes as nodes
 from tests.core.supermew_run import Script
+from tests.flow.proving import prove_all
 from tests.flow.supermew_services import Conversation
 
 ASKS = nodes.PARTIAL | {"ambiguity": "missing_slot", "route": "clarify", "hitl_prompt": "哪个？"}
@@ -56,7 +57,7 @@ async def test_a_pause_survives_a_restart_of_everything_but_the_database(tmp_pat
     async def turn(told: Script) -> Conversation:
         ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite3")
         await ledger.open()
-        return Conversation(tmp_path, told, ledger=ledger, bus=MemoryBus(SystemClock()))
+        return Conversation(tmp_path, told, ledger=ledger, bus=MemoryBus(SystemClock()), proves=False)
 
     first = await turn(script(ASKS))
     async with first:
@@ -68,6 +69,9 @@ async def test_a_pause_survives_a_restart_of_everything_but_the_database(tmp_pat
         assert (done.outcome, done.session_id) == ("answer", paused.session_id)
         assert second.script.calls[0] == f"retrieve:丹瑾：{nodes.QUESTION}"
     await second.house.ledger.close()
+    batches = [batch for each in (first, second) for batch in each.house.published("explainability")]
+    (run,) = prove_all(batches, "spec")
+    assert run.tree.state == "answered"
 
 
 @pytest.mark.parametrize(
