@@ -112,8 +112,12 @@ class RunIndex:
     def close(self) -> None:
         """Let go of the file. What was erased is no longer in it, nor in its log."""
         with closing(self._db):
-            self.commit()
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self.trim()
+
+    def trim(self) -> None:
+        """Empty the log, which still holds what was erased."""
+        self.commit()
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     # --- runs -------------------------------------------------------------------------------------
 

@@ -173,6 +173,7 @@ class Keeping:
         if not self._exists():
             return None
         index, waits = self._index(), list[float]()
+        index.trim()
         for folder, since in index.unclean().items():
             wait = since + DAY - self._now()
             if wait > 0 and self._datasets.size(folder) > SMALL:
