@@ -18,10 +18,12 @@ from pathlib import Path
 from clew_schema.evidence import Evidence
 from clew_schema.facts import EvidenceRetrieved, QuestionAsked
 from clew_schema.rdf import Triples
-from clew_services.adapters.stores.oxigraph_index import Entry, RunIndex
+from clew_services.adapters.stores.oxigraph_entries import Entry
+from clew_services.adapters.stores.oxigraph_index import RunIndex
 from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
 from clew_services.ports import TraceFilter, TraceRow
 from clew_translators.explain import explain
+from clew_translators.trace import STATES, RunState
 
 AT_ONCE = 7
 WHEN = "2026-01-31T12:00:00Z"
@@ -104,16 +106,15 @@ async def measure(runs: int, collections: int, *, every: int = 2_000) -> None:
 
 def entry(number: int, of: int, chance: random.Random) -> Entry:
     """A run of the year 2026: nine in ten are answered, one in fifty is an agent's, a thousand people ask."""
-    state = chance.choices(
-        ("answered", "no_knowledge", "failed", "needs_input", "running"), (90, 6, 2, 1, 1)
-    )[0]
+    state: RunState = chance.choices(STATES, (1, 2, 1, 0, 6, 90))[0]
+    hour, minute, second = number % 24, number % 60, number // 60 % 60
     month, day = 1 + number * 12 // of, 1 + number % 28
     person = f"urn:clew:person:p{number % 1_000}"
     row = TraceRow(
         session_uri=f"urn:trustgraph:docrag:{number:08d}-0000-4000-8000-000000000000",
         mechanism="agent" if number % 50 == 0 else "document-rag",
         query=f"What is the return policy of item {number}?",
-        asked_at=f"2026-{month:02}-{day:02}T{number % 24:02}:{number % 60:02}:{number // 60 % 60:02}.{number % 10**6:06}Z",
+        asked_at=f"2026-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{number % 10**6:06}Z",
         collection="c",
         state=state,
     )
@@ -130,7 +131,7 @@ def measure_pages(runs: int) -> None:
                 index.commit()
         index.commit()
         for name, (where, after) in PAGES.items():
-            times = []
+            times, found = [], index.page("c", 50, where, after)
             for _ in range(3):
                 began = time.perf_counter()
                 found = index.page("c", 50, where, after)

@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
-from hashlib import sha256
 from heapq import merge
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
-from clew_services.errors import BadRequest, StoreIncompatible
-from clew_services.ports import TraceRow
+from clew_services.adapters.stores.oxigraph_entries import condition_of, row_of, tombstone
+from clew_services.errors import StoreIncompatible
 from clew_translators.trace import MECHANISMS, STATES
-from clew_translators.trace_digest import name_of_person, person_of
+from clew_translators.trace_digest import person_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from clew_services.ports import TraceFilter
+    from clew_services.adapters.stores.oxigraph_entries import Entry
+    from clew_services.ports import TraceFilter, TraceRow
 
 VERSION = 1
 
@@ -51,16 +50,6 @@ CREATE TABLE IF NOT EXISTS erased (name BLOB PRIMARY KEY, at REAL NOT NULL) WITH
 CREATE TABLE IF NOT EXISTS unclean (folder TEXT PRIMARY KEY, since REAL NOT NULL);
 """
 _COLUMNS = "runs.uri, runs.mechanism, runs.state, runs.asked_at, runs.query, runs.person"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A run as the index has it: its row, the run whose tool asked for it, and the IRIs of all who took part."""
-
-    row: TraceRow
-    parent: str = ""
-    asker: str = ""
-    persons: tuple[str, ...] = ()
 
 
 class RunIndex:
@@ -168,14 +157,14 @@ class RunIndex:
         """A page. Raises BadRequest for an ``after`` that is no row's cursor."""
         owner = self._id(collection)
         table = "persons" if where.person else "runs"
-        condition, values = _condition(where, after, table)
+        condition, values = condition_of(where, after, table)
         if owner is None or limit < 1:
             return ()
         if where.person:
             found = self._by_person(owner, where, condition, values)
         else:
             found = self._by_time(owner, where, condition, values)
-        return tuple(_row(collection, each) for each in islice(found, limit))
+        return tuple(row_of(collection, each) for each in islice(found, limit))
 
     def _by_time(self, owner: int, where: TraceFilter, condition: str, values: list[Any]) -> Iterator[Any]:
         """One walk of the index for each tool, mechanism and state that is wanted, side by side."""
@@ -284,45 +273,3 @@ class RunIndex:
             known = self._db.execute("INSERT INTO collections (name) VALUES (?)", (collection,)).lastrowid
         assert known is not None
         return known
-
-
-def tombstone(collection: str, uri: str) -> bytes:
-    """What is remembered of a run that was erased: nothing that says which it was."""
-    return sha256(f"{collection}\0{uri}".encode(errors="surrogatepass")).digest()
-
-
-def place_after(after: str) -> tuple[str, str]:
-    """``asked_at`` and name of the row whose cursor is ``after``. Raises BadRequest for what is no cursor."""
-    asked_at, _, uri = after.rpartition(" ")
-    if not asked_at or not uri:
-        raise BadRequest(f"after must be the cursor of a row of a list, found {after[:80]!r}")
-    return asked_at, uri
-
-
-def _condition(where: TraceFilter, after: str, table: str) -> tuple[str, list[Any]]:
-    """What is left to be true, and the order of a list, by the columns of ``table``; and the values in it."""
-    asked_at, uri = f"{table}.asked_at", f"{table}.uri"
-    terms, values = [f"{asked_at} >= ?"], [where.since or "\x01"]  # what has no beginning is not listed
-    if where.until:
-        terms.append(f"{asked_at} < ?")
-        values.append(where.until)
-    if after:
-        terms.append(f"({asked_at}, {uri}) < (?, ?)")
-        values += place_after(after)
-    if where.text:
-        terms.append("instr(folded, ?)")
-        values.append(where.text.casefold())
-    return f"{' AND '.join(terms)} ORDER BY {asked_at} DESC, {uri} DESC", values
-
-
-def _row(collection: str, found: tuple[Any, ...]) -> TraceRow:
-    uri, mechanism, state, asked_at, query, asker = found
-    return TraceRow(
-        session_uri=uri,
-        mechanism=mechanism,
-        query=query,
-        asked_at=asked_at,
-        collection=collection,
-        state=state,
-        person=name_of_person(asker),
-    )

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 import pyoxigraph as ox
 
-from clew_services.adapters.stores.oxigraph_index import Entry
+from clew_services.adapters.stores.oxigraph_entries import Entry
 from clew_services.adapters.stores.oxigraph_terms import named
 from clew_services.ports import TraceRow
 from clew_translators.namespaces import CLEW

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyoxigraph as ox
 
 from clew_schema.rdf import Triple
-from clew_services.adapters.stores.oxigraph_index import place_after, tombstone
+from clew_services.adapters.stores.oxigraph_entries import place_after, tombstone
 from clew_services.adapters.stores.oxigraph_query import Questions, Snapshot
 from clew_services.adapters.stores.oxigraph_terms import to_quads
 from clew_services.errors import Forbidden, StoreFailed, Unreadable
