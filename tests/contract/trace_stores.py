@@ -6,6 +6,7 @@ one that needs a server has the mark of such tests.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -17,9 +18,11 @@ from starlette.applications import Starlette
 from clew_schema.evidence import Evidence
 from clew_schema.facts import Fact, RunPaused, RunResumed, TicketCancelled
 from clew_schema.rdf import Triples
+from clew_services.adapters.stores.sparql_client import SparqlClient, SparqlServer
 from clew_services.adapters.stores.trace_http import HttpTraceStore
 from clew_services.adapters.stores.trace_memory import MemoryTraceStore
 from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
+from clew_services.adapters.stores.trace_sparql import SparqlTraceStore
 from clew_services.ports import TraceStore
 from clew_services.runtime.trace_api import trace_routes
 from tests.translators import runs
@@ -65,10 +68,33 @@ async def http(folder: Path) -> AsyncIterator[TraceStore]:
     await store.close()
 
 
+def sparql(kind: str) -> Maker:
+    """Makes stores on the shared server of that kind, emptied before."""
+
+    @asynccontextmanager
+    async def made(_: Path) -> AsyncIterator[TraceStore]:
+        client = SparqlClient(sparql_server(kind))
+        await client.update("CLEAR ALL")
+        store = SparqlTraceStore(client)
+        yield store
+        await store.close()
+
+    return made
+
+
+def sparql_server(kind: str) -> SparqlServer:
+    """The server that tests share, by its name in capitals."""
+    return SparqlServer(
+        query_url=os.environ[f"CLEW_TEST_{kind}_QUERY"], update_url=os.environ[f"CLEW_TEST_{kind}_UPDATE"]
+    )
+
+
 STORES = [
     pytest.param(memory, id="memory"),
     pytest.param(oxigraph, id="oxigraph"),
     pytest.param(http, id="http"),
+    pytest.param(sparql("OXIGRAPH"), id="oxigraph-server", marks=pytest.mark.servers),
+    pytest.param(sparql("FUSEKI"), id="fuseki", marks=pytest.mark.servers),
 ]
 
 # --- runs of several people -----------------------------------------------------------------------

@@ -11,11 +11,13 @@ ports, and is ready when `start` returns. Only the standard library is needed::
 `python -m tests.servers up | down | status | run -- COMMAND` does the same for all of them from a shell.
 """
 
+from tests.servers.fuseki import Fuseki
 from tests.servers.milvus import Milvus
+from tests.servers.oxigraph import Oxigraph
 from tests.servers.postgres import Postgres
 from tests.servers.pulsar import Pulsar
 from tests.servers.server import Server, ServerFailedError
 
-__all__ = ["SERVERS", "Milvus", "Postgres", "Pulsar", "Server", "ServerFailedError"]
+__all__ = ["SERVERS", "Fuseki", "Milvus", "Oxigraph", "Postgres", "Pulsar", "Server", "ServerFailedError"]
 
-SERVERS: dict[str, type[Server]] = {kind.name: kind for kind in (Pulsar, Milvus, Postgres)}
+SERVERS: dict[str, type[Server]] = {kind.name: kind for kind in (Pulsar, Milvus, Postgres, Oxigraph, Fuseki)}
