@@ -183,11 +183,6 @@ def end_state(known: Quads, subject: str) -> RunState | None:
     return None
 
 
-def waiting_pauses(known: Quads) -> frozenset[str]:
-    """The pauses that ``known`` tells of."""
-    return frozenset(subject for subject in known.subjects if step_kind(known, subject) == "pause")
-
-
 def resumed_pauses(known: Quads) -> frozenset[str]:
     """The pauses that ended, as ``known`` tells: a person answered or withdrew."""
     return frozenset(

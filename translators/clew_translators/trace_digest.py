@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 _PERSON = "urn:clew:person:"
 
 
-class _Ends(TypedDict):
+class _Course(TypedDict):
     ends: frozenset[RunState]
     answers: frozenset[str]
     ended: frozenset[str]
+    waits: frozenset[str]
+    resumed: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +152,7 @@ def digest(batch: Triples) -> Digest | None:
     run = run or trace.find_run(known)
     if not run:
         return None
+    course = _course(known)
     return Digest(
         run=run,
         collection=collection_of(metadata.collection if metadata else ""),
@@ -158,30 +161,39 @@ def digest(batch: Triples) -> Digest | None:
         query=trace.query_of(known, run),
         asked_at=known.text(run, ns.PROV_STARTED_AT_TIME) or _failed_at(known, run),
         parent=trace.parent_of(known, run),
-        state=trace.run_state(known),
-        waits=trace.waiting_pauses(known),
-        resumed=trace.resumed_pauses(known),
+        state=state_of(**course),
         person=min(_persons(known, (run, f"{run}/question")), default=""),
         persons=_persons(known, known.subjects),
-        **_ends(known),
+        **course,
     )
 
 
-def _ends(known: Quads) -> _Ends:
-    states: set[RunState] = set()
-    answers, ended = set(), set()
+def _course(known: Quads) -> _Course:
+    """Pauses, answers and ends: what :func:`state_of` takes."""
+    ends: set[RunState] = set()
+    answers, ended, waits, resumed = set(), set(), set(), set()
     for subject in known.subjects:
         kind = step_kind(known, subject)
         if kind in {"answer", "conclusion"}:
             answers.add(subject)
         if state := trace.end_state(known, subject):
-            states.add(state)
+            ends.add(state)
             ended.add(subject)
         if kind == "failure":
-            states.add("failed")
+            ends.add("failed")
         if kind == "cancelled":
-            states.add("cancelled")
-    return {"ends": frozenset(states), "answers": frozenset(answers), "ended": frozenset(ended)}
+            ends.add("cancelled")
+        if kind == "pause":
+            waits.add(subject)
+        if kind in {"resume", "cancelled"}:
+            resumed.update(known.links(subject, ns.PROV_WAS_DERIVED_FROM))
+    return {
+        "ends": frozenset(ends),
+        "answers": frozenset(answers),
+        "ended": frozenset(ended),
+        "waits": frozenset(waits),
+        "resumed": frozenset(resumed),
+    }
 
 
 def run_at(step: str) -> str:
@@ -204,8 +216,8 @@ def _persons(known: Quads, subjects: Iterable[str]) -> frozenset[str]:
         agent
         for subject in subjects
         for predicate in (ns.PROV_WAS_ASSOCIATED_WITH, ns.PROV_WAS_ATTRIBUTED_TO)
-        for agent in known.links(subject, predicate)
-        if _is_named(agent)
+        for term in known.objects(subject, predicate)
+        if _is_named(agent := term.iri)
     )
 
 

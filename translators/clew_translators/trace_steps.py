@@ -137,7 +137,11 @@ _FIELDS: Mapping[StepKind, Sequence[tuple[str, str]]] = MappingProxyType(
 
 def step_kind(known: Quads, subject: str) -> StepKind | None:
     """What kind of step ``subject`` is; None for what is part of a step, or no step at all."""
-    return next((kind for type_, kind in _KINDS.items() if type_ in known.types(subject)), None)
+    types = known.types(subject)
+    found = types & _KINDS.keys()
+    if len(found) < 2:
+        return next((_KINDS[type_] for type_ in found), None)
+    return next(kind for type_, kind in _KINDS.items() if type_ in found)
 
 
 def read_step(known: Quads, subject: str) -> Step:
