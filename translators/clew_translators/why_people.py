@@ -59,7 +59,7 @@ def _exchange(paused: RunPaused, after: Sequence[Fact]) -> Exchange:
         round=paused.round,
         asked=paused.prompt,
         options=paused.options,
-        person=(reply or withdrawn).person if reply or withdrawn else "",
+        person=ended.person if (ended := reply or withdrawn) else "",
         reply=reply.answer if reply else None,
         cancelled=withdrawn is not None,
         status_before=paused.status,

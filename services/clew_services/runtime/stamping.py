@@ -36,7 +36,8 @@ def established(handling: Handling, facts: Sequence[Fact], version: str) -> tupl
         return sealed(told, trail_of(handling))
     except PydanticSerializationError:
         # Half a character, from a model that was cut: what is sealed is what the bus makes of it.
-        return sealed([bus.decode(type(fact), bus.encode(fact)) for fact in told], trail_of(handling))
+        travelled: list[Fact] = [bus.decode(type(fact), bus.encode(fact)) for fact in told]  # type: ignore[misc]
+        return sealed(travelled, trail_of(handling))
 
 
 def _opening(handling: Handling) -> tuple[Fact, ...]:

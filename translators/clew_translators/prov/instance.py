@@ -118,7 +118,8 @@ def _iri(value: Value | Name) -> str:
 def _infer(instance: Instance) -> None:
     """Inferences 9, 10, 11 and 14. They feed no one of them, so once is enough."""
     terms, facts = instance.terms, instance.facts
-    for inference, kind in ((9, "wasStartedBy"), (10, "wasEndedBy")):
+    ends: tuple[tuple[int, Kind], ...] = ((9, "wasStartedBy"), (10, "wasEndedBy"))
+    for inference, kind in ends:
         for fact in facts[kind]:
             _, trigger, starter, _ = fact.args
             instance.add("wasGeneratedBy", (trigger, starter, terms.fresh()), inference=inference)

@@ -63,7 +63,8 @@ def typing_violations(instance: Instance) -> Iterator[Violation]:
 
 def _types(instance: Instance) -> Iterator[tuple[Term, str, _Said]]:
     terms = instance.terms
-    for kind, type_ in (("entity", "E"), ("activity", "A")):
+    declared: tuple[tuple[Kind, str], ...] = (("entity", "E"), ("activity", "A"))
+    for kind, type_ in declared:
         for fact in instance.facts[kind]:
             yield terms.root(fact.id), type_, _Said(fact, None)
     for kind, types in _TYPES.items():
