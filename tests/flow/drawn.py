@@ -42,6 +42,7 @@ _MANY = (
     "why is <urn:x> \"so\" \\ 'quoted' {}|^`, and how \x01 does \u2028 it \ufffe differ 🧵?",
 )
 COMPLEX = st.sampled_from(_MANY)
+SOUND = st.sampled_from(["What is a clew?", "线团是什么？", "Who is Ariadne?", "Which thread is it?"])
 QUESTIONS = st.sampled_from(["What is a clew?", "线团是什么？", *_MANY] * 4 + ["   ", "x" * 10_001])
 SESSIONS = st.sampled_from(
     ["", "S", "a/b c", 'q"u<o>t', "ünï/%2F%", "/i1/activity", "synthesis#1?x=y", "…" * 200]
@@ -147,6 +148,7 @@ REWRITES = st.sampled_from(
         RewriteReply(method="hyde", hyde_document="A clew is a ball of <thread>."),
         RewriteReply(method="hyde", hyde_document=HOSTILE[2]),
         RewriteReply(method="step_back", step_back_question="", hyde_document="the wrong text"),
+        ModelRefused("it rewrites no such thing"),
     ]
 )
 _SENTENCES = st.lists(
@@ -217,7 +219,10 @@ ADRIFT: tuple[Exception, ...] = (*(RetrievalFailed("the store is away"),) * 2, E
 
 @dataclass(frozen=True, kw_only=True)
 class Theme:
-    """Which runs are drawn: what callers ask, how graders tend, and how many of ten calls fail."""
+    """Which runs are drawn: what callers ask, how graders tend, and how many of ten calls fail.
+
+    Where calls fail, callers err too: deadlines that passed, addresses that are not theirs, messages that are none.
+    """
 
     name: str
     agents: bool = False

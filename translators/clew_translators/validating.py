@@ -7,23 +7,28 @@ profiles (SHACL), survive the ``prov`` package, and have seals that fit, as far 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 from clew_translators import namespaces as ns
 from clew_translators.explain import names
 from clew_translators.explain.facts import FactsUnreadable, facts_of
-from clew_translators.explain.seal import broken_seals
+from clew_translators.explain.seal import altered, broken_seals
 from clew_translators.prov.building import NotProv
 from clew_translators.prov.constraints import check
 from clew_translators.prov.formats import FORMATS, READERS, UnknownFormat, decoded, format_of
 from clew_translators.prov.rdf_text import read_rdf_text
 from clew_translators.prov.read_rdf import read_quads
+from clew_translators.refusal import clip
+from clew_translators.trace import read_trace
+from clew_translators.uris import run_of
 from clew_translators.validating_others import prov_problems, shape_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from clew_schema.rdf import Triple
+    from clew_translators.explain import Profile
     from clew_translators.prov.model import Document
     from clew_translators.shapes import ShapedProfile
 
@@ -35,6 +40,7 @@ Kind = Literal["syntax", "constraint", "shape", "seal", "prov"]
 class Finding:
     """One thing that is wrong. ``name`` is the constraint's number, the shape's name, or the place of the seal.
 
+    It is ``told`` for a quad that is not what the sealed facts tell.
     ``where`` is the line and column of a text, else what it is about, by its IRI; ``""`` when it is the whole.
     """
 
@@ -154,7 +160,7 @@ def _shapes(retrieval: Sequence[Triple], provenance: Sequence[Triple]) -> Iterat
             yield Finding(kind="shape", name=f"{profile}: {shape}", message=message, where=where)
 
 
-def _profile(quads: Sequence[Triple]) -> ShapedProfile:
+def _profile(quads: Sequence[Triple]) -> Profile:
     """The profile of the retrieval graph: a question is an activity in ``spec``, an entity in TrustGraph's.
 
     Only TrustGraph's entities have labels, which tells of a run whose question is not among them.
@@ -177,10 +183,11 @@ def _prov(quads: Sequence[Triple], document: Document) -> Iterator[Finding]:
 
 def _seals(quads: Sequence[Triple]) -> Iterator[Finding]:
     try:
-        broken = broken_seals(facts_of(quads))
+        facts = facts_of(quads)
     except FactsUnreadable as error:
         yield Finding(kind="seal", message=f"the facts cannot be read back: {error}")
         return
+    broken = broken_seals(facts)
     for seal in broken:
         found = f"{seal.found[:12]}…" if seal.found else "none"
         yield Finding(
@@ -191,3 +198,37 @@ def _seals(quads: Sequence[Triple]) -> Iterator[Finding]:
                 f" {seal.expected[:12]}…: something was changed, or is missing"
             ),
         )
+    # Another version may tell the same facts in other words; a fact without one is the beginning, told by any.
+    if not broken and {fact.version for fact in facts} - {""} == {version("clew-translators")}:
+        yield from _altered(quads)
+
+
+def _altered(quads: Sequence[Triple]) -> Iterator[Finding]:
+    """What the facts of an unbroken chain tell and is not there, and what is there beside it."""
+    tree = read_trace(quads)
+    run = run_of(tree.uri)
+    if run is None:
+        return
+    mechanism, session_id = run
+    missing, added = altered(
+        quads,
+        session_id=session_id,
+        collection=tree.collection,
+        mechanism=mechanism,
+        profile=_profile([quad for quad in quads if quad.g == ns.GRAPH_RETRIEVAL]),
+    )
+    for problem, found in (
+        ("follows from the facts and is missing", missing),
+        ("follows from no fact", added),
+    ):
+        for quad in found:
+            yield Finding(
+                kind="seal",
+                name="told",
+                message=f"{quad.p.iri if quad.p else ''} {clip(_text(quad), 80)!r} {problem}",
+                where=quad.s.iri if quad.s else "",
+            )
+
+
+def _text(quad: Triple) -> str:
+    return quad.o.value or quad.o.iri if quad.o else ""
