@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -44,12 +43,7 @@ async def client_of(settings: Settings) -> AsyncIterator[Client]:
     """A client of the broker. Raises BusFailed when nothing runs, or when the broker does not answer."""
     from clew_services.client import Client
 
-    # The convention of programs that start others: the span that started us.
-    traceparent = os.environ.get("TRACEPARENT", "")
-    async with (
-        parts_of(settings) as parts,
-        Client(await parts.bus(), settings.space, traceparent=traceparent) as client,
-    ):
+    async with parts_of(settings) as parts, Client(await parts.bus(), settings.space) as client:
         yield client
 
 
@@ -63,6 +57,10 @@ async def traces_of(settings: Settings) -> AsyncIterator[TraceStore]:
         from clew_services.adapters.stores.trace_http import HttpTraceStore
 
         store = HttpTraceStore.at(url)
+    elif settings.trace_sparql_query:
+        from clew_services.wiring.traces import sparql_traces_of
+
+        store = sparql_traces_of(settings)
     elif (settings.data / "traces").exists():
         from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
 
