@@ -4,7 +4,7 @@
 ``GET /api/traces?collection=C&limit=N``                ``{"collection", "traces": [row, ...], "next"}``, newest first
 ``GET /api/traces/{question URI}?collection=C``         ``{"collection", "session_uri", "triples": [quad, ...]}``
 ``GET /api/collections``                                ``{"collections": [name, ...]}``, those that have runs
-``POST /api/traces/query``                              ``{"variables", "rows", "boolean", "triples", "truncated"}``
+``POST /api/traces/query``                              as :mod:`clew_services.core.sparql_json` has it
 ``POST /api/traces/erase``                              ``{"collection", "erased": number of runs}``
 ======================================================  ===============================================================
 
@@ -13,16 +13,16 @@ left out for the default one, ``limit`` (1 to 10000) for 50. A list is narrowed 
 be given again), ``person``, ``since``, ``until``, ``text`` and ``tools=true``; ``after`` is the ``next`` of the page
 before, which is empty where nothing may follow.
 
-What is posted is a JSON object, and said to be ``application/json``: so no page of another site can post it. A query
-has ``query``, ``seconds`` (up to 600) and ``limit`` (up to 100000); an erasing ``runs``, a list of question URIs, or
-``all: true``. Errors are ``{"error": {"type", "message"}}``: 400 ``bad-request``, 404 ``unknown-trace``, 408
-``deadline-exceeded``, 503 ``store-failed``. The routes ask for no token: whoever mounts them on more than the loopback
-puts one in front.
+What is posted is a JSON object, said to be ``application/json``, and not by a page in a browser, whatever its site. A
+query has ``query``, ``seconds`` (up to 600) and ``limit`` (up to 100000); it ends when its caller goes away. An erasing
+has ``runs``, a list of question URIs, or ``all: true``. Errors are ``{"error": {"type", "message"}}``: 400
+``bad-request``, 403 ``forbidden``, 404 ``unknown-trace``, 408 ``deadline-exceeded``, 503 ``store-failed``. The routes
+ask for no token: whoever mounts them on more than the loopback puts one in front.
 """
 
 from __future__ import annotations
 
-import json
+import asyncio
 from dataclasses import asdict
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
@@ -34,18 +34,19 @@ from starlette.routing import Route
 from clew_schema.errors import Error
 from clew_schema.facts import Mechanism
 from clew_schema.rdf import Triples
-from clew_services.errors import BadRequest, ClewError, DeadlineExceeded, Refused
+from clew_services.core.sparql_json import write_result
+from clew_services.errors import BadRequest, ClewError, DeadlineExceeded, Forbidden, Refused
 from clew_services.ports import TraceFilter
 from clew_translators.trace_digest import collection_of
 from clew_translators.trace_tree import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
 
-    from clew_services.ports import QueryResult, TraceStore
+    from clew_services.ports import TraceStore
 
     Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -56,7 +57,7 @@ MAX_LIMIT = 10_000
 MAX_BODY = 4 * 2**20
 """Bytes of what is posted."""
 
-_STATUS = ((DeadlineExceeded, 408), (Refused, 400))
+_STATUS = ((DeadlineExceeded, 408), (Forbidden, 403), (Refused, 400))
 
 
 class _Query(BaseModel):
@@ -76,6 +77,7 @@ class _Erasing(BaseModel):
     all: bool = False
 
 
+T = TypeVar("T")
 Posted = TypeVar("Posted", bound=BaseModel)
 
 
@@ -123,10 +125,10 @@ class _Api:
 
     async def asked(self, request: Request) -> Response:
         asked = await _posted(request, _Query)
-        found = await self._store.query(
+        query = self._store.query(
             collection_of(asked.collection), asked.query, seconds=asked.seconds, limit=asked.limit
         )
-        return JSONResponse(result_json(found))
+        return JSONResponse(write_result(await _while_heard(request, query)))
 
     async def erased(self, request: Request) -> Response:
         asked = await _posted(request, _Erasing)
@@ -138,17 +140,6 @@ class _Api:
         else:
             count = await self._store.erase(collection, asked.runs)
         return JSONResponse({"collection": collection, "erased": count})
-
-
-def result_json(found: QueryResult) -> dict[str, Any]:
-    """The fields of a query's result, terms and triples as on the bus."""
-    return {
-        "variables": list(found.variables),
-        "rows": [[term and term.model_dump(mode="json") for term in row] for row in found.rows],
-        "boolean": found.boolean,
-        "triples": [triple.model_dump(mode="json") for triple in found.triples],
-        "truncated": found.truncated,
-    }
 
 
 def _told(endpoint: Endpoint) -> Endpoint:
@@ -165,7 +156,29 @@ def _told(endpoint: Endpoint) -> Endpoint:
     return answer
 
 
+async def _while_heard(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What ``work`` comes to; it is cancelled when nobody waits for it any more. The body has been read."""
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        task.cancel()
+
+    task = asyncio.ensure_future(work)
+    watcher = asyncio.ensure_future(left())
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if watcher.done() and not watcher.cancelled():
+            raise DeadlineExceeded("whoever asked went away") from None
+        raise
+    finally:
+        watcher.cancel()
+
+
 async def _posted(request: Request, model: type[Posted]) -> Posted:
+    if "origin" in request.headers:
+        raise Forbidden("no page may post here: ask with `clew trace`, or with a program of your own")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise BadRequest("post JSON, with the header content-type: application/json")
     body = bytearray()
@@ -174,13 +187,11 @@ async def _posted(request: Request, model: type[Posted]) -> Posted:
         if len(body) > MAX_BODY:
             raise BadRequest(f"more than {MAX_BODY} bytes: send less at once")
     try:
-        return model.model_validate(json.loads(body), strict=True)
+        return model.model_validate_json(bytes(body), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "body"
         raise BadRequest(f"{where}: {first['msg']}") from error
-    except ValueError as error:
-        raise BadRequest(f"the body is no JSON: {error}") from error
 
 
 def _filter(given: QueryParams) -> TraceFilter:

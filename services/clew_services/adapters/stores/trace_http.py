@@ -9,7 +9,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from clew_schema.rdf import Triples
-from clew_services.adapters.stores.query_results import read_result
+from clew_services.core.sparql_json import read_result
 from clew_services.errors import BadRequest, DeadlineExceeded, Forbidden, StoreFailed
 from clew_services.ports import TraceFilter, TraceRow
 
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 EVERY_RUN = TraceFilter()
 _ROWS = TypeAdapter(tuple[TraceRow, ...])
 _NAMES = TypeAdapter(tuple[str, ...])
-_REFUSALS = {error.type: error for error in (BadRequest, DeadlineExceeded)}
+_REFUSALS = {error.type: error for error in (BadRequest, DeadlineExceeded, Forbidden)}
+
+PAGE = 10_000
+"""Runs that the other side lists at once, at most."""
+
+ERASED_AT_ONCE = 1_000_000
+"""Characters of the names of runs that are posted together."""
 
 PATIENCE = 300.0
 """Seconds that an erasing may take before nobody is thought to answer."""
@@ -50,10 +56,69 @@ class HttpTraceStore:
     async def list(
         self, collection: str, *, limit: int = 50, where: TraceFilter = EVERY_RUN, after: str = ""
     ) -> Sequence[TraceRow]:
-        """A page of the runs of ``collection``; the other side gives at most 10,000."""
-        if limit < 1:
-            return ()
-        params = [("collection", collection), ("limit", str(min(limit, 10_000)))]
+        """The runs of ``collection``, in as many requests as it takes."""
+        rows: list[TraceRow] = []
+        while len(rows) < limit:
+            wanted = min(PAGE, limit - len(rows))
+            found = await self._page(collection, wanted, where, rows[-1].cursor if rows else after)
+            rows += found
+            if len(found) < wanted:
+                break
+        return tuple(rows)
+
+    async def run(self, collection: str, session_uri: str) -> Sequence[Triple]:
+        """The quads of one run."""
+        path = f"/api/traces/{quote(session_uri, safe='', errors='surrogatepass')}"
+        reply = await self._get(path, [("collection", collection)], missing_ok=True)
+        try:
+            return Triples.model_validate({"triples": reply.get("triples", ())}).triples
+        except ValidationError as error:
+            raise StoreFailed(
+                f"trace API: its quads are none of ours: {error.error_count()} fields"
+            ) from error
+
+    async def collections(self) -> Sequence[str]:
+        """The collections that have runs, in order."""
+        reply = await self._get("/api/collections", [])
+        try:
+            return _NAMES.validate_python(reply.get("collections"))
+        except ValidationError as error:
+            raise StoreFailed("trace API: its collections are no list of names") from error
+
+    async def erase(self, collection: str, session_uris: Sequence[str]) -> int:
+        """Erase runs, and the runs of their tools; how many. One that fails may have erased some of them."""
+        erased, together, size = 0, list[str](), 0
+        for uri in session_uris:
+            if together and size + len(uri) > ERASED_AT_ONCE:
+                erased += await self._erase({"collection": collection, "runs": together})
+                together, size = [], 0
+            together.append(uri)
+            size += len(uri)
+        if together:
+            erased += await self._erase({"collection": collection, "runs": together})
+        return erased
+
+    async def erase_collection(self, collection: str) -> int:
+        """Erase all runs of a collection; how many."""
+        return await self._erase({"collection": collection, "all": True})
+
+    async def query(self, collection: str, sparql: str, *, seconds: float, limit: int) -> QueryResult:
+        """Ask the other side's store; it gives at most 600 seconds and 100,000 rows, and refuses to promise more."""
+        asked = {"collection": collection, "query": sparql, "seconds": seconds, "limit": limit}
+        reply = await self._post("/api/traces/query", asked, timeout=seconds + 10)
+        try:
+            return read_result(reply)
+        except ValueError as error:
+            raise StoreFailed(f"trace API: its result is none of ours: {error}") from error
+
+    async def close(self) -> None:
+        """Close the client. Idempotent."""
+        await self._client.aclose()
+
+    async def _page(
+        self, collection: str, limit: int, where: TraceFilter, after: str
+    ) -> tuple[TraceRow, ...]:
+        params = [("collection", collection), ("limit", str(limit))]
         params += [("mechanism", each) for each in sorted(where.mechanisms)]
         params += [("state", each) for each in sorted(where.states)]
         texts = {
@@ -72,45 +137,9 @@ class HttpTraceStore:
         except ValidationError as error:
             raise StoreFailed(f"trace API: its list is none of ours: {error.error_count()} fields") from error
 
-    async def run(self, collection: str, session_uri: str) -> Sequence[Triple]:
-        """The quads of one run."""
-        path = f"/api/traces/{quote(session_uri, safe='')}"
-        reply = await self._get(path, [("collection", collection)], missing_ok=True)
-        try:
-            return Triples.model_validate({"triples": reply.get("triples", ())}).triples
-        except ValidationError as error:
-            raise StoreFailed(
-                f"trace API: its quads are none of ours: {error.error_count()} fields"
-            ) from error
-
-    async def collections(self) -> Sequence[str]:
-        """The collections that have runs, in order."""
-        reply = await self._get("/api/collections", [])
-        try:
-            return _NAMES.validate_python(reply.get("collections"))
-        except ValidationError as error:
-            raise StoreFailed("trace API: its collections are no list of names") from error
-
-    async def erase(self, collection: str, session_uris: Sequence[str]) -> int:
-        """Erase runs, and the runs of their tools; how many."""
-        return await self._erase({"collection": collection, "runs": list(session_uris)})
-
-    async def erase_collection(self, collection: str) -> int:
-        """Erase all runs of a collection; how many."""
-        return await self._erase({"collection": collection, "all": True})
-
-    async def query(self, collection: str, sparql: str, *, seconds: float, limit: int) -> QueryResult:
-        """Ask the other side's store; it gives at most 600 seconds and 100,000 rows, and refuses to promise more."""
-        asked = {"collection": collection, "query": sparql, "seconds": seconds, "limit": limit}
-        return read_result(await self._post("/api/traces/query", asked, timeout=seconds + 10))
-
-    async def close(self) -> None:
-        """Close the client. Idempotent."""
-        await self._client.aclose()
-
     async def _erase(self, asked: dict[str, Any]) -> int:
         erased = (await self._post("/api/traces/erase", asked, timeout=PATIENCE)).get("erased")
-        if not isinstance(erased, int):
+        if not isinstance(erased, int) or isinstance(erased, bool):
             raise StoreFailed("trace API: it does not say how many runs it erased")
         return erased
 
