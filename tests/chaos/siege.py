@@ -24,6 +24,7 @@ from clew_services.errors import BusFailed
 from clew_services.ports import Outgoing
 from clew_translators import bus as wire
 from clew_translators.trace import TraceUnreadable, read_trace
+from tests.flow.proving import prove_stored
 
 REQUESTS = 200
 ROOT = Path(__file__).parents[2]
@@ -202,6 +203,7 @@ class Siege:
                 assert _whole(quads)
                 assert tree.question == f"question {number}"
                 assert tree.answer == f"answer to question {number} [1]"
+            assert await prove_stored(traces) == REQUESTS
         finally:
             await traces.close()
 

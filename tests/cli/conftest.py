@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
 from tests.cli.shell import Shell, Up
+from tests.flow.proving import prove_stored
 
 CLEW = "# Clew\n\nA clew is a ball of thread. Theseus used it to find his way out of the labyrinth.\n"
 
@@ -23,6 +26,18 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
             said = shell.run("ingest", folder / "docs", "-c", collection)
             assert said.code == 0, said.err
         yield running
+        running.process.terminate()
+        running.process.wait(30)
+    assert asyncio.run(_proven(shell.data)) > 0
+
+
+async def _proven(data: Path) -> int:
+    """Whatever the tests were about, every trace that they made is valid."""
+    store = OxigraphTraceStore(data / "traces")
+    try:
+        return await prove_stored(store)
+    finally:
+        await store.close()
 
 
 @pytest.fixture(scope="session")

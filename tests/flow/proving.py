@@ -9,6 +9,7 @@ from functools import cached_property
 
 from clew_schema.facts import Fact, Mechanism
 from clew_schema.rdf import Triple, Triples
+from clew_services.ports import TraceFilter, TraceStore
 from clew_translators.explain import Profile
 from clew_translators.explain.facts import facts_of
 from clew_translators.explain.seal import altered, broken_seals
@@ -104,6 +105,17 @@ def _prove_readings(run: Run) -> None:
     assert len({span.span_id for span in exported}) == len(exported) >= 1
     if run.mechanism == "document-rag":
         assert records(run.facts, session_id=run.session_id, question_uri=run.uri).ext
+
+
+async def prove_stored(store: TraceStore) -> int:
+    """Every run that ``store`` keeps is valid; how many they are. Stores spell literals in their own way."""
+    count = 0
+    for collection in await store.collections():
+        for row in await store.list(collection, limit=10_000, where=TraceFilter(tools=True)):
+            report = validate(await store.run(collection, row.session_uri))
+            assert (report.ours, report.findings) == (True, ()), (row.session_uri, report.findings)
+            count += 1
+    return count
 
 
 def prove_all(batches: Sequence[Triples], profile: Profile) -> list[Run]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,8 @@ async def test_a_tool_that_failed_and_is_sent_again_gives_its_agent_no_second_re
         [Thought(thought="look", action="document-query"), Thought(thought="so", final="No idea.")]
     )
     found = iter([RetrievalFailed("the store is away"), Found(evidence=POOL[:1], retrieval=RETRIEVALS[0])])
-    script = {"think": lambda: next(thoughts), "retrieve": lambda: next(found)}
-    stage.says = lambda who: script[who]() if who in script else generated.CALM[who]
+    script: dict[str, Iterator[object]] = {"think": thoughts, "retrieve": found}
+    stage.says = lambda who: next(script[who]) if who in script else generated.CALM[who]
     await stage.ask(
         topics.AGENT_REQUEST, AgentRequest(question="What?", session_id="A"), Envelope(message_id="m")
     )
