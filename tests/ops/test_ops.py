@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from rdflib import OWL, RDF, Graph, URIRef
 from starlette.applications import Starlette
 
 from clew_schema.envelope import Envelope
@@ -199,3 +200,12 @@ async def test_readiness_answers_many_at_once(house: House) -> None:
         replies = await asyncio.gather(*(ops.get("/readyz") for _ in range(50)))
     assert {reply.status_code for reply in replies} == {200}
     assert json.loads(replies[0].text)["steps"]
+
+
+async def test_the_vocabulary_of_traces_is_served_as_turtle(house: House) -> None:
+    async with asking(app(house)) as ops:
+        served = await ops.get("/ns")
+    assert (served.status_code, served.headers["content-type"]) == (200, "text/turtle; charset=utf-8")
+    graph = Graph().parse(data=served.text, format="turtle")
+    assert (URIRef("urn:clew:ns#"), RDF.type, OWL.Ontology) in graph
+    assert (URIRef("urn:clew:ns#Claim"), RDF.type, OWL.Class) in graph

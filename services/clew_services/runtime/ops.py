@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from importlib.resources import files
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -29,8 +30,9 @@ def ops_app(service: Service, bus: Bus, metrics: Metrics, extra: Sequence[BaseRo
     """``/livez``: the event loop turns (it says nothing of the broker: a restart would not mend that).
 
     ``/readyz``: every consumer is subscribed with its brake off and the broker answers, else 503;
-    ``/metrics``: Prometheus.
+    ``/metrics``: Prometheus. ``/ns``: the vocabulary ``urn:clew:ns#`` of traces, an OWL ontology as Turtle.
     """
+    ontology = files("clew_translators.explain").joinpath("clew.ttl").read_text(encoding="utf-8")
 
     async def livez(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -51,8 +53,17 @@ def ops_app(service: Service, bus: Bus, metrics: Metrics, extra: Sequence[BaseRo
         service.health()
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    async def vocabulary(_: Request) -> Response:
+        return Response(ontology, media_type="text/turtle")  # with charset=utf-8, as for all text
+
     return Starlette(
-        routes=[Route("/livez", livez), Route("/readyz", readyz), Route("/metrics", scrape), *extra]
+        routes=[
+            Route("/livez", livez),
+            Route("/readyz", readyz),
+            Route("/metrics", scrape),
+            Route("/ns", vocabulary),
+            *extra,
+        ]
     )
 
 
