@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from clew_services.runtime.observe import Observer
 
 PAGE = 500
-"""Runs that are looked at, or erased, at once."""
+"""Runs that are looked at in one go."""
+
+ERASED_AT_ONCE = 50
+"""Of these: what is written meanwhile waits for so many."""
 
 PAGES = 20
 """Pages of one call of :func:`sweep`: what waits for the store meanwhile waits no longer than that."""
@@ -91,7 +94,11 @@ async def _page(store: TraceStore, collection: str, retention: Retention, now: f
 
 
 async def _erase(store: TraceStore, collection: str, rows: Sequence[TraceRow]) -> int:
-    return await store.erase(collection, [row.session_uri for row in rows]) if rows else 0
+    uris = [row.session_uri for row in rows]
+    erased = 0
+    for first in range(0, len(uris), ERASED_AT_ONCE):
+        erased += await store.erase(collection, uris[first : first + ERASED_AT_ONCE])
+    return erased
 
 
 def _oldest(retention: Retention, now: float) -> str:

@@ -17,7 +17,8 @@ from clew_schema.facts import Fact
 from clew_schema.rdf import Metadata, Triple, Triples, iri, literal
 from clew_services.adapters.stores.oxigraph_datasets import BULK
 from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore, folder_name
-from clew_services.errors import StoreFailed, Unreadable
+from clew_services.errors import BadRequest, StoreFailed, Unreadable
+from clew_services.ports import TraceFilter
 from clew_translators.explain import explain
 from clew_translators.namespaces import GRAPH_RETRIEVAL, TG_QUERY
 from tests.translators import runs
@@ -38,6 +39,23 @@ async def test_a_batch_that_is_no_rdf_is_refused_and_harms_no_other(tmp_path: Pa
     assert [type(result) for result in results] == [type(None), Unreadable, type(None)]
     assert f"a batch of {RUN} is no RDF: no iri at all" in str(results[1])
     assert [row.session_uri[-1] for row in await store.list("manuals")] == ["b", "a"]
+    await store.close()
+
+
+async def test_half_a_character_is_refused_wherever_it_stands(tmp_path: Path) -> None:
+    store = OxigraphTraceStore(tmp_path)
+    half = "\ud800"
+    await store.add([asked("s", 0)])
+    for where in (TraceFilter(text=half), TraceFilter(since=half)):
+        with pytest.raises(BadRequest, match="half a character"):
+            await store.list("manuals", where=where)
+    with pytest.raises(BadRequest, match="half a character"):
+        await store.run(half, RUN)
+    with pytest.raises(Unreadable):
+        await store.add([asked("s", 0, collection=half)])
+    with pytest.raises(BadRequest, match="half a character"):
+        await store.erase("manuals", [half])
+    assert len(await store.list("manuals")) == 1
     await store.close()
 
 

@@ -114,6 +114,17 @@ async def test_a_tool_that_begins_after_its_run_was_erased_is_not_kept(store: Tr
     assert list(await store.run("manuals", uri("child"))) == []
 
 
+async def test_the_tools_of_such_a_tool_go_too_in_whatever_order_they_came(store: TraceStore) -> None:
+    await store.add([asked("parent", 1)])
+    await store.erase("manuals", [uri("parent")])
+    child = run("child", 2, runs.ANSWERED, parent=f"{uri('parent')}/i1")
+    await store.add([asked("deep", 3, parent=f"{uri('child')}/i1")])
+    await store.add([child[1], child[0]])  # together: the answer is met before it is known whose tool it was
+    assert list(await store.run("manuals", uri("child"))) == []
+    assert list(await store.run("manuals", uri("deep"))) == []
+    assert list(await store.list("manuals", where=TraceFilter(tools=True))) == []
+
+
 async def test_blank_nodes_and_typed_literals_go_too(store: TraceStore) -> None:
     from tests.contract.test_trace_store import KINDS_OF_TERM, batch_of
 

@@ -193,16 +193,22 @@ class RunIndex:
 
     # --- erasing ----------------------------------------------------------------------------------
 
-    def family(self, collection: str, uris: Iterable[str]) -> Sequence[str]:
-        """Those of ``uris`` that are runs of ``collection``, and the runs of their tools, however deep."""
+    def family(self, collection: str, uris: Iterable[str], of: Iterable[str] = ()) -> Sequence[str]:
+        """Those of ``uris`` that are runs of ``collection``, and the runs of their tools, however deep.
+
+        ``of``: runs that may never have been written, whose tools' runs are wanted all the same.
+        """
         owner, found = self._id(collection), dict[str, None]()
         if owner is None:
             return ()
-        waiting = [uri for uri in dict.fromkeys(uris) if collection in self.owners(uri)]
+        known = {uri: None for uri in uris if collection in self.owners(uri)}
+        waiting, seen = [*known, *of], set[str]()
         while waiting:
             uri = waiting.pop()
-            if uri not in found:
-                found[uri] = None
+            if uri not in seen:
+                seen.add(uri)
+                if uri in known or collection in self.owners(uri):
+                    found[uri] = None
                 children = "SELECT uri FROM runs WHERE parent = ? AND parent <> '' AND collection = ?"
                 waiting += [child for (child,) in self._db.execute(children, (uri, owner))]
         return tuple(found)

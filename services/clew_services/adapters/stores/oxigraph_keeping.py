@@ -96,7 +96,9 @@ class Keeping:
         """Write what was admitted."""
         together: dict[str, list[Told]] = {}
         for told in batches:
-            together.setdefault(told.collection, []).append(told)
+            # One that was admitted before its own run was found to be an erased one's tool.
+            if not self._index().was_erased(told.collection, told.run):
+                together.setdefault(told.collection, []).append(told)
         for collection, those in together.items():
             quads = [quad for told in those for quad in told.quads]
             characters = sum(told.characters for told in those)
@@ -197,7 +199,7 @@ class Keeping:
 
     def _erase(self, collection: str, uris: Iterable[str], also: Sequence[str] = ()) -> int:
         index, views = self._index(), self._views(collection)
-        runs = index.family(collection, uris)
+        runs = index.family(collection, uris, also)
         # In this order: cut short anywhere, the runs are still listed, and erasing them again ends it.
         index.mark_erased(collection, {*runs, *also}, self._now())
         index.commit()

@@ -58,7 +58,7 @@ class MemoryTraceStore:
             if tombstone(found.collection, found.run) in self._erased:
                 continue
             if found.parent_run and tombstone(found.collection, found.parent_run) in self._erased:
-                self._forget(found.collection, found.run)
+                self._forget(found.collection, [found.run])
                 continue
             self._keep(found, batch)
 
@@ -87,19 +87,8 @@ class MemoryTraceStore:
     async def erase(self, collection: str, session_uris: Sequence[str]) -> int:
         """Erase runs, and the runs of their tools; how many."""
         self._open()
-        children: dict[str, list[str]] = {}
-        for run in self._of(collection):
-            children.setdefault(run.parent, []).append(run.row.session_uri)
         mine = {run.row.session_uri for run in self._of(collection)}
-        waiting, gone = [uri for uri in session_uris if uri in mine], set[str]()
-        while waiting:
-            uri = waiting.pop()
-            if uri not in gone:
-                gone.add(uri)
-                waiting += children.get(uri, ())
-        for uri in gone:
-            self._forget(collection_of(collection), uri)
-        return len(gone)
+        return self._forget(collection_of(collection), [uri for uri in session_uris if uri in mine])
 
     async def erase_collection(self, collection: str) -> int:
         """Erase all runs of a collection; how many."""
@@ -130,9 +119,21 @@ class MemoryTraceStore:
         owner = collection_of(collection)
         return (run for run in self._runs.values() if run.row.collection == owner)
 
-    def _forget(self, collection: str, uri: str) -> None:
-        self._erased.add(tombstone(collection, uri))
-        self._runs.pop(uri, None)
+    def _forget(self, collection: str, uris: Sequence[str]) -> int:
+        """Forget runs and those of their tools, however deep; how many."""
+        children: dict[str, list[str]] = {}
+        for run in self._of(collection):
+            children.setdefault(run.parent, []).append(run.row.session_uri)
+        waiting, gone = [*uris], set[str]()
+        while waiting:
+            uri = waiting.pop()
+            if uri not in gone:
+                gone.add(uri)
+                waiting += children.get(uri, ())
+        for uri in gone:
+            self._erased.add(tombstone(collection, uri))
+            self._runs.pop(uri, None)
+        return len(gone)
 
     def _keep(self, told: Digest, batch: Triples) -> None:
         fresh = TraceRow(

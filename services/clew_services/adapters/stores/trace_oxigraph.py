@@ -39,7 +39,7 @@ from clew_services.adapters.stores.oxigraph_keeping import SHARED, Keeping, Told
 from clew_services.adapters.stores.oxigraph_query import Questions
 from clew_services.adapters.stores.oxigraph_runs import index as index_quads
 from clew_services.adapters.stores.oxigraph_terms import to_quads
-from clew_services.errors import ClewError, Forbidden, StoreFailed, Unreadable
+from clew_services.errors import BadRequest, ClewError, Forbidden, StoreFailed, Unreadable
 from clew_services.ports import TraceFilter
 from clew_translators import namespaces as ns
 from clew_translators.trace_digest import collection_of, digest
@@ -179,6 +179,8 @@ class OxigraphTraceStore:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except (OSError, sqlite3.Error) as error:
             raise StoreFailed(f"trace store in {self._folder.name}: {error}") from error
+        except UnicodeEncodeError as error:
+            raise BadRequest(f"half a character (a lone surrogate) in {error.object[:80]!r}") from error
 
     def _erased(self, count: int) -> int:
         """Begin, once more, to wait until nobody erases."""
