@@ -39,7 +39,7 @@ check: $(STAMP) ## Formatting, lint and types, then the tests
 	$(BIN)/mypy --strict $(PACKAGES) tests benchmarks
 	$(PYTEST)
 
-test-servers: $(STAMP) ## Start real Pulsar, Milvus and PostgreSQL, test against them, stop them
+test-servers: $(STAMP) ## Start real Pulsar, Milvus, PostgreSQL, Oxigraph and Fuseki, test against them, stop them
 	$(BIN)/python -m tests.servers run -- $(BIN)/python -m pytest -m servers -p tests.servers.no_skips
 
 servers-up: $(STAMP) ## Start the real servers and print the variables that lead tests to them

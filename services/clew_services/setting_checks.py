@@ -15,6 +15,8 @@ ADDRESSES = {
     "embedding_url": _HTTP,
     "chat_url": _HTTP,
     "traces_url": _HTTP,
+    "trace_sparql_query": _HTTP,
+    "trace_sparql_update": _HTTP,
     "rerank_url": _HTTP,
     "otlp_endpoint": _HTTP,
 }

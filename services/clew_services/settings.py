@@ -167,6 +167,16 @@ class Settings(BaseSettings):
         "",
         description="Ops address of a trace-store service, for `clew trace`. Empty: what runs over the folder.",
     )
+    trace_sparql_query: str = Field(
+        "",
+        description="Address where a SPARQL 1.1 server answers queries: traces are kept there. Empty: in the folder.",
+    )
+    trace_sparql_update: str = Field("", description="Address where that server takes updates.")
+    trace_sparql_user: str = Field("", description="User for a SPARQL server that asks for one.")
+    trace_sparql_password: SecretStr = Field(SecretStr(""), description="That user's password.")
+    trace_sparql_token: SecretStr = Field(
+        SecretStr(""), description="Bearer token for a SPARQL server that asks for one, instead of a user."
+    )
 
     otlp_endpoint: str = Field(
         "",
@@ -224,6 +234,8 @@ class Settings(BaseSettings):
     def _complete(self) -> Self:
         if self.embedder == "http" and not self.embedding_url:
             raise ValueError("CLEW_EMBEDDER=http needs CLEW_EMBEDDING_URL")
+        if bool(self.trace_sparql_query) != bool(self.trace_sparql_update):
+            raise ValueError("CLEW_TRACE_SPARQL_QUERY and CLEW_TRACE_SPARQL_UPDATE need each other")
         if {"chunk_sizes", "chunk_overlaps"} & self.model_fields_set:
             from clew_services.core.chunking import Chunking  # who sets neither need not load it
 

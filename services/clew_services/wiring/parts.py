@@ -105,6 +105,11 @@ class Parts(Models):
         """Triples of runs."""
 
         async def make() -> TraceStore:
+            if self.settings.trace_sparql_query:
+                from clew_services.wiring.traces import sparql_traces_of
+
+                remote: TraceStore = self.keep(sparql_traces_of(self.settings))
+                return remote
             from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
 
             traces: TraceStore = self.keep(OxigraphTraceStore(self.settings.data / "traces"))

@@ -86,17 +86,23 @@ def told(term: Term) -> Term:
         inner = term.triple
         s, p, o = (told(part) if part else None for part in (inner.s, inner.p, inner.o))
         return quoted(Triple(s=s, p=p, o=o))
-    if term.type == "l" and term.datatype == _TRIPLE:
+    if term.type == "l":
+        return _literal_told(term)
+    if term.iri.startswith(_BLANK):
+        return blank(unquote(term.iri.removeprefix(_BLANK)))
+    if term.iri.startswith(_IRI):
+        return iri(unquote(term.iri.removeprefix(_IRI)))
+    return term
+
+
+def _literal_told(term: Term) -> Term:
+    if term.datatype.startswith(_XSD):
+        return literal(_spelled(term.value, term.datatype), datatype=term.datatype)
+    if term.datatype == _TRIPLE:
         try:
             return Term.model_validate_json(term.value)
         except ValidationError:
             return term
-    if term.type == "l" and term.datatype.startswith(_XSD):
-        return literal(_spelled(term.value, term.datatype), datatype=term.datatype)
-    if term.type == "i" and term.iri.startswith(_BLANK):
-        return blank(unquote(term.iri.removeprefix(_BLANK)))
-    if term.type == "i" and term.iri.startswith(_IRI):
-        return iri(unquote(term.iri.removeprefix(_IRI)))
     return term
 
 
