@@ -91,13 +91,13 @@ async def test_names_that_imitate_ours_reach_nothing(store: SparqlTraceStore) ->
     found_graphs = await store._client.rows("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }")
     names = [row["g"]["value"] for row in found_graphs]
     assert len(names) > 5
-    quads = tuple(
+    quads = dict.fromkeys(
         Triple(s=iri(name), p=iri("urn:clew:index:owner"), o=literal("mine"), g=graph)
         for name in [uri("theirs"), "urn:clew:term:b:x", "urn:clew:term:i:urn%3Ax", *names]
         for graph in [None, "urn:clew:owners", "urn:clew:erased", "a:b> { } } ; DROP ALL #", *names]
         if graph is None or ">" not in graph
     )
-    batch = Triples(metadata=Metadata(root="urn:run:mine", collection="mine"), triples=quads)
+    batch = Triples(metadata=Metadata(root="urn:run:mine", collection="mine"), triples=tuple(quads))
     await store.add([batch])
     assert shown(await store.run("mine", "urn:run:mine")) == shown(quads)
     assert [row.session_uri for row in await store.list("theirs")] == [uri("theirs")]
