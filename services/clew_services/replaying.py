@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clew_schema import topics
 from clew_schema.agent import AgentRequest
 from clew_schema.facts import (
+    Concluded,
     EvidenceRetrieved,
     QuestionAsked,
     QuestionPlanned,
@@ -128,7 +129,11 @@ async def ask_again(
     """
     if asked.mechanism == "agent":
         request = AgentRequest(
-            question=asked.query, session_id=session_id, collection=collection, user=asked.person
+            question=asked.query,
+            session_id=session_id,
+            collection=collection,
+            user=asked.person,
+            group=() if _had_no_tools(facts) else None,
         )
         async for _ in client.agent(request, timeout=timeout):
             pass
@@ -153,11 +158,20 @@ async def ask_again(
     return rested
 
 
+def _had_no_tools(facts: Sequence[Fact]) -> bool:
+    """Whether the agent was asked with an empty group of tools, as far as its choices tell."""
+    chosen = [fact for fact in facts if isinstance(fact, ToolChosen)]
+    return bool(chosen) and not any(fact.candidates for fact in chosen)
+
+
 def beginning(facts: Sequence[Fact]) -> QuestionAsked:
-    """How the run began. Raises BadRequest where the trace does not say, or where nobody here could answer it."""
+    """How the run began. Raises BadRequest where the trace does not say all, or where nobody here could answer it."""
     asked = next((fact for fact in facts if isinstance(fact, QuestionAsked)), None)
     if asked is None:
         raise BadRequest("the trace does not say what was asked: its first batch is missing")
     if asked.mechanism == "graph-rag":
         raise BadRequest("questions to knowledge graphs are not answered here, so they cannot be asked again")
+    first = next((fact for fact in facts if isinstance(fact, ToolChosen | Concluded)), None)
+    if first and (first.after if isinstance(first, Concluded) else first.number - 1):
+        raise BadRequest("the agent was asked with a history of its caller's, which its trace does not hold")
     return asked

@@ -17,6 +17,7 @@ from clew_schema.facts import (
     EvidenceRetrieved,
     QueryRewritten,
     QuestionPlanned,
+    RunFailed,
     Stamp,
     ToolChosen,
     ToolObserved,
@@ -59,25 +60,41 @@ class Recording:
                 return fact
         return None
 
-    def first(self, kind: type[F]) -> F | None:
-        """The first fact of ``kind``, given out or not."""
-        return next((fact for fact in self.facts if isinstance(fact, kind)), None)
+    def first(self, kind: type[F], wanted: Callable[[F], bool] = lambda _: True) -> F | None:
+        """The first fact of ``kind`` that is ``wanted``, given out or not."""
+        return next((fact for fact in self.facts if isinstance(fact, kind) and wanted(fact)), None)
+
+    def missing(self, what: str) -> ModelRefused:
+        """What to raise where ``what`` was asked and nothing is left of it: as a run failed then, it fails again.
+
+        Which of a run's questions it was that failed is not told: a run that failed has this one without a reply.
+        """
+        failed = self.take(RunFailed)
+        return RecordedFailure(failed) if failed else NotRecorded(f"{what} was recorded")
+
+
+class RecordedFailure(ModelRefused):
+    """What went wrong in the run, by its type and message; not tried again, however it was then."""
+
+    def __init__(self, failed: RunFailed) -> None:
+        super().__init__(failed.message)
+        self.type = failed.error_type  # type: ignore[misc] # of this one alone
 
 
 class RecordedPlanner:
     """A Planner."""
 
     def __init__(self, recording: Recording) -> None:
-        planned = recording.first(QuestionPlanned)
+        planned = recording.first(QuestionPlanned, _was_asked)
         self.name = planned.planner if planned else ""
         self.prompt_version = planned.prompt_version if planned else ""
         self._recording = recording
 
     async def plan(self, question: str) -> PlanReply:
         """As it was said. A planner that was out of order is so again."""
-        planned = self._recording.take(QuestionPlanned)
+        planned = self._recording.take(QuestionPlanned, _was_asked)
         if planned is None:
-            raise NotRecorded(f"no plan of {question!r} was recorded")
+            raise self._recording.missing(f"no plan of {question!r}")
         if planned.resolved_by.startswith("P05"):
             raise ModelFailed("the planner did not answer then")
         parts = (*(planned.parts or ()), *("(dropped)",) * planned.dropped)
@@ -86,6 +103,11 @@ class RecordedPlanner:
             reason=planned.reason,
             sub_questions=(question,) if planned.resolved_by.startswith("P03") else parts,
         )
+
+
+def _was_asked(planned: QuestionPlanned) -> bool:
+    """Whether a planner made this plan: of an obvious question nobody was asked."""
+    return bool(planned.planner)
 
 
 class RecordedRetriever:
@@ -101,37 +123,48 @@ class RecordedRetriever:
         del collection, doc_limit, fetch_limit
         found = self._recording.take(EvidenceRetrieved, lambda fact: fact.query == search.question)
         if found is None:
-            raise NotRecorded(f"no search for {search.question!r} was recorded")
+            raise self._recording.missing(f"no search for {search.question!r}")
         return Found(evidence=found.evidence, rejected=found.rejected, retrieval=found.retrieval)
 
 
 class RecordedGrader:
-    """A Grader: by the chunks that it is given."""
+    """A Grader: by the question and the chunks that it is given."""
 
     def __init__(self, recording: Recording) -> None:
-        named = next((f for f in recording.facts if isinstance(f, EvidenceGraded) and f.grader), None)
+        named = recording.first(EvidenceGraded, lambda fact: bool(fact.grader))
         self.name = named.grader if named else ""
         self.prompt_version = named.prompt_version if named else ""
         self._recording = recording
-        self._passes = {
-            (fact.part, fact.pass_number, fact.stage): [e.chunk_id for e in fact.evidence]
-            for fact in recording.facts
-            if isinstance(fact, EvidenceRetrieved)
-        }
+        # By the grade itself: an agent's tools have runs of their own, whose passes have the same numbers.
+        self._passes: dict[int, EvidenceRetrieved] = {}
+        latest: dict[tuple[int, int], EvidenceRetrieved] = {}
+        for fact in recording.facts:
+            if isinstance(fact, EvidenceRetrieved):
+                latest[fact.part, fact.pass_number] = fact
+            elif isinstance(fact, EvidenceGraded) and (found := latest.get((fact.part, fact.pass_number))):
+                self._passes[id(fact)] = found
 
     async def grade(self, question: str, evidence: Sequence[Evidence]) -> Grade:
         """What was thought of this evidence."""
         chunks = [one.chunk_id for one in evidence]
-        passes = {
-            (part, number)
-            for (part, number, _), known in self._passes.items()
-            if known[: len(chunks)] == chunks
-        }
-        graded = self._recording.take(EvidenceGraded, lambda fact: (fact.part, fact.pass_number) in passes)
+
+        def is_about(fact: EvidenceGraded, *, asked: bool) -> bool:
+            found = self._passes.get(id(fact))
+            if found is None or (not fact.grader and not fact.failure):
+                return False
+            left = iter([one.chunk_id for one in found.evidence])
+            # What did not fit into the grader's prompt is left out, also in the middle.
+            same = all(chunk in left for chunk in chunks)
+            return same and (not asked or found.query.strip().startswith(question.strip()))
+
+        graded = self._recording.take(EvidenceGraded, lambda fact: is_about(fact, asked=True))
+        graded = graded or self._recording.take(EvidenceGraded, lambda fact: is_about(fact, asked=False))
         if graded is None:
-            raise NotRecorded(f"no grade of these {len(chunks)} chunks for {question!r} was recorded")
+            raise self._recording.missing(f"no grade of these {len(chunks)} chunks for {question!r}")
         if graded.failure:
-            raise ModelReplyInvalid(f"the grader's reply was refused then: {graded.failure}")
+            refused = ModelReplyInvalid("the grader's reply was refused then")
+            refused.type = graded.failure  # type: ignore[misc] # of this one alone: as it failed then
+            raise refused
         return graded.grade
 
 
@@ -149,14 +182,20 @@ class RecordedRewriter:
     async def rewrite(self, question: str, evidence: Sequence[Evidence]) -> RewriteReply:
         """As it was said. A rewriter that refused does so again."""
         del evidence
-        rewritten = self._recording.take(QueryRewritten)
-        if rewritten is None:
-            if self._recording.take(BudgetExhausted, lambda fact: fact.resolved_by.startswith("I05")):
-                raise ModelRefused("the rewriter refused then")
-            raise NotRecorded(f"no rewrite of {question!r} was recorded")
+        rewritten = self._recording.take(Stamp, _is_reply)
+        if isinstance(rewritten, BudgetExhausted):
+            raise ModelRefused("the rewriter refused then")
+        if not isinstance(rewritten, QueryRewritten):
+            raise self._recording.missing(f"no rewrite of {question!r}")
         step_back = rewritten.text if rewritten.method == "step_back" else ""
         hyde = rewritten.text if rewritten.method == "hyde" else ""
         return RewriteReply(method=rewritten.method, step_back_question=step_back, hyde_document=hyde)
+
+
+def _is_reply(fact: Stamp) -> bool:
+    """Whether a rewriter said this: a rewrite, or that it does not want to."""
+    refused = isinstance(fact, BudgetExhausted) and fact.resolved_by.startswith("I05")
+    return refused or isinstance(fact, QueryRewritten)
 
 
 class RecordedWriter:
@@ -181,7 +220,7 @@ class RecordedWriter:
         del gaps, assumptions
         written = self._recording.take(AnswerWritten, lambda fact: bool(fact.writer))
         if written is None:
-            raise NotRecorded(f"no answer to {question!r} was recorded")
+            raise self._recording.missing(f"no answer to {question!r}")
         await emit(written.text)
         quotes = []
         for citation in written.citations:
@@ -218,7 +257,7 @@ class RecordedThinker:
         ended = None if chosen else self._recording.take(Concluded, lambda fact: fact.after == number - 1)
         said = chosen or ended
         if said is None:
-            raise NotRecorded(f"no thought number {number} about {question!r} was recorded")
+            raise self._recording.missing(f"no thought number {number} about {question!r}")
         await emit(said.thought)
         return Thought(
             thought=said.thought,
