@@ -28,7 +28,7 @@ def commands(group: object = None, path: tuple[str, ...] = ()) -> list[tuple[str
 def test_every_command_is_there() -> None:
     assert {" ".join(path) for path in commands()} == {
         "", "up", "run", "ingest", "ask", "agent", "demo", "doctor", "trace", "trace list", "trace show",
-        "trace why", "trace diff", "trace replay", "trace watch", "trace export", "trace validate",
+        "trace why", "trace diff", "trace replay", "trace watch", "trace export", "trace validate", "trace erase", "trace sparql",
         "documents", "documents list", "documents show", "documents delete", "eval",
         "ticket", "ticket list", "ticket show", "ticket answer", "ticket cancel",
         "dead", "dead list", "dead show", "dead requeue", "dead drop", "topics", "topics list", "topics create",

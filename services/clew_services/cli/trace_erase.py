@@ -75,8 +75,8 @@ def erase(
     person: Annotated[
         str, typer.Option("--person", help="Where this person asked, or answered a question.")
     ] = "",
-    collection_all: Annotated[
-        bool, typer.Option("--collection-all", help="Every run of the collection.")
+    whole_collection: Annotated[
+        bool, typer.Option("--whole-collection", "--collection-all", help="Every run of the collection.")
     ] = False,
     collection: CollectionOption = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and erase nothing.")] = False,
@@ -94,30 +94,26 @@ def erase(
         before=_before(older_than) if older_than else "",
         keep=keep,
         person=utf8(person),
-        all=collection_all,
+        all=whole_collection,
     )
-    ways = (bool(run), bool(older_than), keep is not None, bool(person), collection_all)
-    if sum(ways) != 1:
-        fail(
-            "bad-request",
-            "say which runs by one of --run, --older-than, --keep, --person, --collection-all",
-            2,
-        )
-    start(_erase(load(data), utf8(collection), wanted, dry_run=dry_run, yes=yes, json=json))
+    if sum((bool(run), bool(older_than), keep is not None, bool(person), whole_collection)) != 1:
+        ways = "--run, --older-than, --keep, --person, --whole-collection"
+        fail("bad-request", f"say which runs by one of {ways}", 2)
+    settings, collection = load(data), utf8(collection)
+    rows = start(_planned(settings, collection, wanted))
+    if not json:
+        _show(rows, collection, wanted)
+    # Nothing is open while a person thinks: the services may start, and Ctrl-C is taken at once.
+    if (rows or wanted.all) and not dry_run and not yes:
+        _confirm(len(rows), collection, wanted)
+    erased = 0 if dry_run else start(_erased(settings, collection, rows, wanted))
+    _tell(rows, collection, wanted, erased, dry_run=dry_run, json=json)
 
 
-async def _erase(
-    settings: Settings, collection: str, wanted: Wanted, *, dry_run: bool, yes: bool, json: bool
+def _tell(
+    rows: Sequence[TraceRow], collection: str, wanted: Wanted, erased: int, *, dry_run: bool, json: bool
 ) -> None:
-    from clew_services.cli.connect import traces_of
-
-    async with traces_of(settings) as store:
-        rows = [row async for row in doomed(store, collection, wanted)]
-        if not json:
-            _show(rows, collection, wanted)
-        if (rows or wanted.all) and not dry_run and not yes:
-            _confirm(len(rows), collection)
-        erased = 0 if dry_run else await _go(store, collection, rows, wanted)
+    """What went, how much of it, and when."""
     at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     if json:
         told = {"collection": collection, "why": wanted.told(), "dry_run": dry_run, "at": at}
@@ -126,6 +122,23 @@ async def _erase(
         say(out, "nothing was erased: this was a dry run")
     else:
         say(out, f"{at}  erased {erased} runs of collection {collection!r}, those of tools included")
+
+
+async def _planned(settings: Settings, collection: str, wanted: Wanted) -> list[TraceRow]:
+    from clew_services.cli.connect import traces_of
+
+    async with traces_of(settings) as store:
+        return [row async for row in doomed(store, collection, wanted)]
+
+
+async def _erased(settings: Settings, collection: str, rows: Sequence[TraceRow], wanted: Wanted) -> int:
+    """Erase these runs and no others, whatever was asked meanwhile; how many, with those of tools."""
+    from clew_services.cli.connect import traces_of
+
+    if not rows and not wanted.all:
+        return 0
+    async with traces_of(settings) as store:
+        return await _go(store, collection, rows, wanted)
 
 
 async def doomed(store: TraceStore, collection: str, wanted: Wanted) -> AsyncIterator[TraceRow]:
@@ -157,10 +170,14 @@ async def _named(store: TraceStore, collection: str, run: str) -> TraceRow:
     """The run of that name, also one of which the question never came."""
     from clew_services.cli.trace_why import uri_of
     from clew_services.ports import TraceRow
-    from clew_translators.trace import read_trace
+    from clew_translators.trace import TraceUnreadable, read_trace
+    from clew_translators.trace_tree import TraceTree
 
     uri = await uri_of(store, collection, run)
-    tree = read_trace(await store.run(collection, uri))
+    try:
+        tree = read_trace(await store.run(collection, uri))
+    except TraceUnreadable:
+        tree = TraceTree(uri=uri, mechanism="document-rag")  # what cannot be read can be erased
     return TraceRow(
         session_uri=uri,
         mechanism=tree.mechanism,
@@ -190,12 +207,11 @@ def _show(rows: Sequence[TraceRow], collection: str, wanted: Wanted) -> None:
     say(out, f"{len(rows)} runs of collection {collection!r}{more}{rest}")
 
 
-def _confirm(count: int, collection: str) -> None:
+def _confirm(count: int, collection: str, wanted: Wanted) -> None:
+    what = "everything" if wanted.all else f"{count} runs"
     if not sys.stdin.isatty():
-        fail(
-            "not-confirmed", f"nobody can be asked whether to erase {count} runs: say --yes, or --dry-run", 2
-        )
-    if not typer.confirm(f"Erase {count} runs of collection {clean(collection)}?", err=True):
+        fail("not-confirmed", f"nobody can be asked whether to erase {what}: say --yes, or --dry-run", 2)
+    if not typer.confirm(f"Erase {what} of collection {clean(collection)}?", err=True):
         fail("not-confirmed", "nothing was erased")
 
 

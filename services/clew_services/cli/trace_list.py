@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -115,14 +116,15 @@ def list_(
     else:
         say(out, f"no questions were asked of collection {collection!r} yet")
     if len(rows) == limit:
-        say(out, f"there may be more: --after {rows[-1].cursor!r}", whole=True)
+        # Anybody may have named the run: what is copied into a shell must be one word of it.
+        say(out, f"there may be more: --after {shlex.quote(rows[-1].cursor)}", whole=True)
 
 
 def time_of(name: str, text: str) -> str:
     """``text`` when it is the beginning of a time; else the command fails, naming the option."""
     if text and not _TIME.fullmatch(text):
         fail("bad-request", f"--{name} takes 2026, 2026-01-31 or 2026-01-31T12:00, in UTC, not {text!r}", 2)
-    return text.removesuffix("Z") if "." not in text else text
+    return text.removesuffix("Z")  # so that it is the beginning of all times within it
 
 
 async def _rows(

@@ -17,6 +17,7 @@ from clew_services.cli.common import (
     clean,
     emit_json,
     err,
+    fail,
     load,
     out,
     say,
@@ -49,7 +50,7 @@ def sparql(
     The graphs are `urn:graph:retrieval` and `urn:graph:provenance`; without GRAPH a pattern looks into both, and a
     triple that both hold may be found twice. In JSON rows are SPARQL's own results format, triples N-Triples.
     """
-    text = sys.stdin.read() if query == "-" else utf8(query)
+    text = _read() if query == "-" else utf8(query)
     found = start(_ask(load(data), utf8(collection), text, timeout, limit))
     if json:
         emit_json(results_json(found))
@@ -57,6 +58,13 @@ def sparql(
         _show(found)
     if found.truncated:
         say(err, f"there is more: these are the first {limit}, --limit takes up to 100000")
+
+
+def _read() -> str:
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        fail("bad-request", f"what stands on standard input is no UTF-8: {error}", 2)
 
 
 async def _ask(settings: Settings, collection: str, text: str, timeout: float, limit: int) -> QueryResult:
@@ -94,38 +102,21 @@ def short_term(term: Term | None) -> str:
 
 
 def results_json(found: QueryResult) -> dict[str, Any]:
-    """SPARQL 1.1 Query Results JSON; ``triples`` are lines of N-Triples. ``truncated`` is there when it is true."""
-    more = {"truncated": True} if found.truncated else {}
-    if found.boolean is not None:
-        return {"head": {}, "boolean": found.boolean}
-    if not found.variables and not found.rows:
-        return {"triples": _n_triples(found)} | more
-    bindings = [
-        {name: _binding(term) for name, term in zip(found.variables, row, strict=True) if term is not None}
-        for row in found.rows
-    ]
-    return {"head": {"vars": list(found.variables)}, "results": {"bindings": bindings}} | more
+    """SPARQL's results as JSON; ``triples`` are lines of N-Triples."""
+    from clew_services.core.sparql_json import write_result
 
-
-def _binding(term: Term) -> dict[str, Any]:
-    match term.type:
-        case "i":
-            return {"type": "uri", "value": term.iri}
-        case "b":
-            return {"type": "bnode", "value": term.id}
-        case "t" if term.triple is not None:
-            parts = {"subject": term.triple.s, "predicate": term.triple.p, "object": term.triple.o}
-            return {"type": "triple", "value": {name: _binding(part) for name, part in parts.items() if part}}
-        case _:
-            found = {"type": "literal", "value": term.value}
-            if term.language:
-                found["xml:lang"] = term.language
-            elif term.datatype:
-                found["datatype"] = term.datatype
-            return found
+    told = write_result(found)
+    return told | {"triples": _n_triples(found)} if "triples" in told else told
 
 
 def _n_triples(found: QueryResult) -> list[str]:
+    """Lines in which nothing moves the cursor or turns the writing, and nothing is lost: N-Triples can escape all."""
     from clew_translators.quads import to_nquads
 
-    return to_nquads(found.triples).splitlines()
+    text = "".join(c if c.isprintable() or c == "\n" else _escaped(c) for c in to_nquads(found.triples))
+    return text.split("\n")[:-1]
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
