@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -172,7 +173,7 @@ async def test_graphs_are_asked_for_as_they_were_told(store: SparqlTraceStore) -
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("kind", [Oxigraph, Fuseki])
+@pytest.mark.parametrize("kind", [Oxigraph, partial(Fuseki, durable=True)], ids=["oxigraph", "fuseki"])
 async def test_a_restart_loses_nothing_and_is_told_as_a_failure_that_passes(
     kind: Callable[[], Oxigraph | Fuseki],
 ) -> None:

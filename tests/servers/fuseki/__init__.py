@@ -12,18 +12,20 @@ VERSION = "5.6.0"
 
 
 class Fuseki(Server):
-    """A server with one dataset, `/clew`, in TDB2 on disk.
+    """A server with one dataset, `/clew`, in TDB2: in memory, which is some three times faster, or on disk.
 
     Args:
         data: where it keeps its files.
+        durable: on disk, so that what was written survives a kill.
         password: of the user `clew`; empty lets everybody in.
     """
 
     name: ClassVar[str] = "fuseki"
     port_names: ClassVar[tuple[str, ...]] = ("http",)
 
-    def __init__(self, *, data: Path | None = None, password: str = "") -> None:
+    def __init__(self, *, data: Path | None = None, durable: bool = False, password: str = "") -> None:
         super().__init__(data=data)
+        self.durable = durable
         self.password = password
 
     @property
@@ -49,15 +51,14 @@ class Fuseki(Server):
             "-Dlog4j2.configurationFile=none",
             f"-Djava.io.tmpdir={data}",
         ]
-        arguments = ["--localhost", "--port", str(self.ports["http"]), "--ping", "--tdb2", "--update"]
+        arguments = ["--localhost", "--port", str(self.ports["http"]), "--ping", "--update"]
         if self.password:
             (data / "passwords").write_text(f"clew: {self.password}\n")
             arguments += ["--passwd", str(data / "passwords"), "--auth=basic"]
+        kept = ["--tdb2", "--loc", str(files)] if self.durable else ["--memTDB"]
         java = program("java", package="default-jre-headless")
         main = "org.apache.jena.fuseki.main.cmds.FusekiServerCmd"
-        return Command(
-            [java, *options, "-cp", f"{_jars()}/*", main, *arguments, "--loc", str(files), "/clew"]
-        )
+        return Command([java, *options, "-cp", f"{_jars()}/*", main, *arguments, *kept, "/clew"])
 
     def ready(self) -> bool:
         return http_get(f"http://127.0.0.1:{self.ports['http']}/$/ping")[0] in {200, 401}

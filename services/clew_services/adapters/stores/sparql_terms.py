@@ -96,6 +96,8 @@ def told(term: Term) -> Term:
 
 
 def _literal_told(term: Term) -> Term:
+    if term.language:  # Jena says de-AT for de-at
+        return literal(term.value, language=term.language.lower())
     if term.datatype.startswith(_XSD):
         return literal(_spelled(term.value, term.datatype), datatype=term.datatype)
     if term.datatype == _TRIPLE:
