@@ -110,7 +110,7 @@ def test_what_the_grader_found_irrelevant_and_what_nobody_cited() -> None:
     )
     (one,) = rejected(with_(RUN, EvidenceGraded, grade=grade, grader="m1"))
     assert (one.chunk, one.stage, one.reason) == (
-        runs.CHUNKS[1], "grading", "m1 found it irrelevant: about shipping",
+        runs.CHUNKS[1], "grading", "m1 found it irrelevant: about shipping; it was read, and no sentence cites it",
     )  # fmt: skip
     (unused,) = rejected(RUN)
     assert (unused.chunk, unused.stage, unused.reason) == (
@@ -123,8 +123,17 @@ def test_a_pass_that_was_dropped_takes_its_chunks_with_it_unless_they_are_cited(
         REWRITTEN, type(courses.CHECKED), citations=(runs.CITATION,), checks=courses.CHECKED.checks[:1]
     )
     (one,) = rejected(cited_first_only)
+    assert (one.chunk, one.stage, one.pass_number) == (runs.CHUNKS[1], "answer", 1), "pass 1 had it, too"
+    only = runs.EVIDENCE[1].model_copy(update={"chunk_id": "urn:chunk:only"})
+    second = tuple(
+        fact.model_copy(update={"evidence": (only,)})
+        if isinstance(fact, EvidenceRetrieved) and fact.pass_number == 2
+        else fact
+        for fact in cited_first_only
+    )
+    one = rejected(second)[-1]
     assert one == Rejection(
-        chunk=runs.CHUNKS[1],
+        chunk="urn:chunk:only",
         stage="decision",
         reason=f"pass 1 said more, so this pass was dropped ({courses.KEPT.resolved_by})",
         part=0,

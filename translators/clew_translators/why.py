@@ -16,27 +16,33 @@ from clew_schema.facts import (
     BudgetExhausted,
     Concluded,
     EvidenceGraded,
-    EvidenceRetrieved,
     PartsJoined,
     QuestionAsked,
     QuestionPlanned,
     RunFailed,
+    RunPaused,
+    TicketCancelled,
 )
 from clew_translators import why_agent, why_people, why_rejected
+from clew_translators.why_basis import basis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from clew_schema.evidence import Citation, Evidence
-    from clew_schema.facts import Fact
+    from clew_schema.evidence import Citation, CitationCheck, Evidence
+    from clew_schema.facts import EvidenceRetrieved, Fact
     from clew_translators.why_agent import Iteration
+    from clew_translators.why_basis import Basis
     from clew_translators.why_people import Exchange
     from clew_translators.why_rejected import Rejection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """One search and what was decided about it: the way by which a chunk came into the answer."""
+    """One search and what was decided about it: the way by which a chunk came into the answer.
+
+    ``let_in`` is the rule by which it was answered from although its own ``route`` is another.
+    """
 
     part: int
     number: int
@@ -49,6 +55,7 @@ class Pass:
     reason: str = ""
     grader: str = ""
     prompt_version: str = ""
+    let_in: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +103,7 @@ class Sentence:
 class Why:
     """A run, explained. ``answer`` is its text, ``outcome`` how it ended (``failed``: without one; ``""``: not yet).
 
+    A run that waits for a person has the status in which it waits as its outcome, a withdrawn one ``cancelled``.
     ``iterations`` are an agent's; ``exchanges`` are questions to a person; ``limits`` what the run might not do again.
     """
 
@@ -129,6 +137,7 @@ def why(facts: Sequence[Fact], uri: str, tools: Mapping[str, Why] | None = None)
     written = next((fact for fact in reversed(facts) if isinstance(fact, AnswerWritten)), None)
     concluded = next((fact for fact in reversed(facts) if isinstance(fact, Concluded)), None)
     failed = facts[-1] if facts and isinstance(facts[-1], RunFailed) else None
+    rests = basis(facts)
     return Why(
         uri=uri,
         question=asked.query if asked else "",
@@ -137,7 +146,7 @@ def why(facts: Sequence[Fact], uri: str, tools: Mapping[str, Why] | None = None)
         mode=planned.mode if planned else "",
         complexity=planned.complexity if planned else "",
         parts=(planned.parts or ()) if planned else (),
-        outcome=_outcome(written, concluded, failed),
+        outcome=_outcome(facts[-1], written, concluded) if facts else "",
         answer=written.text if written else concluded.answer if concluded else "",
         writer=(written.model or written.writer) if written else "",
         prompt_version=written.prompt_version if written else "",
@@ -147,8 +156,8 @@ def why(facts: Sequence[Fact], uri: str, tools: Mapping[str, Why] | None = None)
         limits=tuple(
             f"{fact.budget}: {fact.spent} spent" for fact in facts if isinstance(fact, BudgetExhausted)
         ),
-        sentences=_sentences(written, facts, f"{uri}/synthesis") if written else (),
-        rejected=why_rejected.rejected(facts),
+        sentences=_sentences(written, rests, f"{uri}/synthesis") if written else (),
+        rejected=why_rejected.rejected(facts, rests),
         exchanges=why_people.exchanges(facts),
         iterations=why_agent.iterations(facts),
         failure=f"{failed.error_type}: {failed.message}" if failed else "",
@@ -156,10 +165,16 @@ def why(facts: Sequence[Fact], uri: str, tools: Mapping[str, Why] | None = None)
     )
 
 
-def _outcome(written: AnswerWritten | None, concluded: Concluded | None, failed: RunFailed | None) -> str:
-    if failed:
-        return "failed"
-    return written.outcome if written else concluded.reason if concluded else ""
+def _outcome(last: Fact, written: AnswerWritten | None, concluded: Concluded | None) -> str:
+    match last:
+        case RunFailed():
+            return "failed"
+        case RunPaused():
+            return last.status
+        case TicketCancelled():
+            return "cancelled"
+        case _:
+            return written.outcome if written else concluded.reason if concluded else ""
 
 
 def _decided_by(facts: Sequence[Fact]) -> str:
@@ -170,8 +185,12 @@ def _decided_by(facts: Sequence[Fact]) -> str:
     return rules[-1] if rules else ""
 
 
-def _sentences(written: AnswerWritten, facts: Sequence[Fact], answer: str) -> tuple[Sentence, ...]:
+def _sentences(written: AnswerWritten, rests: Basis, answer: str) -> tuple[Sentence, ...]:
     claims = written.claims or _claims_of_checks(written)
+    checks = {(check.start, check.end, check.number): check for check in reversed(written.checks)}
+    cited: dict[int, list[Citation]] = {}
+    for citation in written.citations:
+        cited.setdefault(citation.number, []).append(citation)
     return tuple(
         Sentence(
             number=claim.number,
@@ -179,7 +198,11 @@ def _sentences(written: AnswerWritten, facts: Sequence[Fact], answer: str) -> tu
             verdict=claim.verdict,
             uri=f"{answer}/claim/{claim.number}" if written.claims else "",
             supports=tuple(
-                support for number in claim.citations for support in _supports(written, claim, number, facts)
+                support
+                for number in claim.citations
+                for support in _supports(
+                    number, checks.get((claim.start, claim.end, number)), cited.get(number, ()), rests
+                )
             ),
         )
         for claim in claims
@@ -189,7 +212,9 @@ def _sentences(written: AnswerWritten, facts: Sequence[Fact], answer: str) -> tu
 def _claims_of_checks(written: AnswerWritten) -> tuple[Claim, ...]:
     """The sentences that cite, for a run that was told before claims were: a verdict as good as its best check."""
     order = ("supported", "misattributed", "unsupported")
-    spans = dict.fromkeys((check.start, check.end) for check in written.checks)
+    spans: dict[tuple[int, int], list[CitationCheck]] = {}
+    for check in written.checks:
+        spans.setdefault((check.start, check.end), []).append(check)
     return tuple(
         Claim(
             number=place,
@@ -198,18 +223,14 @@ def _claims_of_checks(written: AnswerWritten) -> tuple[Claim, ...]:
             verdict=min((c.verdict for c in checks), key=order.index),
             citations=tuple(dict.fromkeys(c.number for c in checks)),
         )
-        for place, (start, end) in enumerate(spans, start=1)
-        if (checks := [c for c in written.checks if (c.start, c.end) == (start, end)])
+        for place, ((start, end), checks) in enumerate(spans.items(), start=1)
     )
 
 
 def _supports(
-    written: AnswerWritten, claim: Claim, number: int, facts: Sequence[Fact]
+    number: int, check: CitationCheck | None, cited: Sequence[Citation], rests: Basis
 ) -> tuple[Support, ...]:
-    """What ``[number]`` in ``claim`` stands for: one span, several of one chunk, or nothing that there is."""
-    check = next(
-        (c for c in written.checks if (c.start, c.end, c.number) == (claim.start, claim.end, number)), None
-    )
+    """What ``[number]`` of a claim stands for: one span, several of one chunk, or nothing that there is."""
     told = Support(
         number=number,
         verdict=check.verdict if check else "",
@@ -218,15 +239,13 @@ def _supports(
         quoted=check.quoted if check else None,
         better=check.better if check else 0,
     )
-    cited = [citation for citation in written.citations if citation.number == number]
-    return tuple(_located(told, citation, facts) for citation in cited) or (told,)
+    return tuple(_located(told, citation, rests) for citation in cited) or (told,)
 
 
-def _located(told: Support, citation: Citation, facts: Sequence[Fact]) -> Support:
-    found = _found(citation.chunk_id, facts)
-    evidence, retrieved, graded = found or (None, None, None)
-    place = retrieved.evidence.index(evidence) + 1 if retrieved and evidence else 0
-    opinion = next((c for c in graded.grade.chunks if c.place == place), None) if graded else None
+def _located(told: Support, citation: Citation, rests: Basis) -> Support:
+    found = rests.found.get(citation.chunk_id)
+    grades = found.graded.grade.chunks if found and found.graded else ()
+    opinion = next((c for c in grades if found and c.place == found.number), None)
     return replace(
         told,
         quote=citation.quote,
@@ -238,31 +257,15 @@ def _located(told: Support, citation: Citation, facts: Sequence[Fact]) -> Suppor
         start=citation.start,
         end=citation.end,
         chunk=citation.chunk_id,
-        rank=evidence.rank if evidence else 0,
-        scores=_scores(evidence) if evidence else (),
+        rank=found.evidence.rank if found else 0,
+        scores=_scores(found.evidence) if found else (),
         chunk_grade=opinion.relevance if opinion else "",
         chunk_reason=opinion.reason if opinion else "",
-        found_in=_pass(retrieved, graded) if retrieved else None,
+        found_in=_pass(found.retrieved, found.graded, rests) if found else None,
     )
 
 
-def _found(
-    chunk_id: str, facts: Sequence[Fact]
-) -> tuple[Evidence, EvidenceRetrieved, EvidenceGraded | None] | None:
-    """The chunk as it was retrieved last in a pass that went on, and what was decided about that pass."""
-    grades = {(f.part, f.pass_number): f for f in facts if isinstance(f, EvidenceGraded)}
-    passed_over = {
-        (fact.part, fact.pass_number) for fact in grades.values() if fact.kept_pass
-    }  # an earlier pass of that part went on
-    passes = [fact for fact in reversed(facts) if isinstance(fact, EvidenceRetrieved)]
-    for fact in sorted(passes, key=lambda fact: (fact.part, fact.pass_number) in passed_over):
-        for evidence in fact.evidence:
-            if evidence.chunk_id == chunk_id:
-                return evidence, fact, grades.get((fact.part, fact.pass_number))
-    return None
-
-
-def _pass(retrieved: EvidenceRetrieved, graded: EvidenceGraded | None) -> Pass:
+def _pass(retrieved: EvidenceRetrieved, graded: EvidenceGraded | None, rests: Basis) -> Pass:
     return Pass(
         part=retrieved.part,
         number=retrieved.pass_number,
@@ -275,6 +278,7 @@ def _pass(retrieved: EvidenceRetrieved, graded: EvidenceGraded | None) -> Pass:
         reason=graded.grade.reason if graded else "",
         grader=graded.grader if graded else "",
         prompt_version=graded.prompt_version if graded else "",
+        let_in=rests.let_in.get((retrieved.part, retrieved.pass_number), ""),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clew_schema.facts import (
     EvidenceGraded,
     EvidenceRetrieved,
+    PartsJoined,
     RunPaused,
     RunResumed,
     TicketCancelled,
@@ -53,7 +54,7 @@ def _exchange(paused: RunPaused, after: Sequence[Fact]) -> Exchange:
     reply = next((f for f in following if isinstance(f, RunResumed) and f.ticket == paused.ticket), None)
     withdrawn = next((f for f in following if isinstance(f, TicketCancelled)), None)
     searches = [fact for fact in following if isinstance(fact, EvidenceRetrieved)] if reply else []
-    grades = [fact for fact in following if isinstance(fact, EvidenceGraded)] if reply else []
+    decided = [fact for fact in following if isinstance(fact, EvidenceGraded | PartsJoined)] if reply else []
     return Exchange(
         ticket=paused.ticket,
         round=paused.round,
@@ -63,7 +64,7 @@ def _exchange(paused: RunPaused, after: Sequence[Fact]) -> Exchange:
         reply=reply.answer if reply else None,
         cancelled=withdrawn is not None,
         status_before=paused.status,
-        status_after=grades[-1].status if grades else "",
+        status_after=decided[-1].status if decided else "",
         searched=tuple(dict.fromkeys(fact.query for fact in searches)),
         found=sum(len(fact.evidence) for fact in searches),
     )

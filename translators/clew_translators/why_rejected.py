@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from clew_schema.facts import AnswerWritten, EvidenceGraded, EvidenceRetrieved
+from clew_schema.facts import EvidenceRetrieved
+from clew_translators.why_basis import basis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from clew_schema.evidence import Evidence, Rejected
-    from clew_schema.facts import Fact
+    from clew_schema.facts import AnswerWritten, EvidenceGraded, Fact
+    from clew_translators.why_basis import Basis, Key
 
 Stage = Literal["retrieval", "grading", "decision", "answer"]
-"""Where it was left out: by the search, by the grader, with its whole pass, or by who wrote the answer."""
+"""What speaks against it: the search, the grader, what was decided of its whole pass, or who wrote the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,27 +33,39 @@ class Rejection:
     text: str = ""
 
 
-def rejected(facts: Sequence[Fact]) -> tuple[Rejection, ...]:
+def rejected(facts: Sequence[Fact], rests: Basis | None = None) -> tuple[Rejection, ...]:
     """Each chunk that was found and is not cited, once: with the last thing that kept it out, in the order of passes.
 
-    Nothing is rejected by an answer that was never written.
+    What the writer read was kept out by nothing before, whatever other searches made of it. Nothing is rejected by an
+    answer that was never written.
     """
-    written = next((fact for fact in reversed(facts) if isinstance(fact, AnswerWritten)), None)
-    cited = {citation.chunk_id for citation in written.citations} if written else set()
-    grades = {(f.part, f.pass_number): f for f in facts if isinstance(f, EvidenceGraded)}
+    rests = rests or basis(facts)
+    cited = {citation.chunk_id for citation in rests.written.citations} if rests.written else set()
+    read = {name for name, place in rests.found.items() if _key(place.retrieved) in rests.read}
+    names = {p.evidence.document_id: p.evidence.filename for p in rests.found.values() if p.evidence.filename}
     found: dict[str, Rejection] = {}
     for fact in facts:
         if not isinstance(fact, EvidenceRetrieved):
             continue
-        graded = grades.get((fact.part, fact.pass_number))
-        for one in (*_left_out(fact), *_graded_out(fact, graded), *_unused(fact, graded, written)):
-            if one.chunk not in cited:
+        was_read = _key(fact) in rests.read
+        graded = rests.grades.get(_key(fact))
+        here = {one.chunk_id for one in fact.evidence}
+        for one in (
+            *_left_out(fact, names),
+            *_graded_out(fact, graded, rests),
+            *_unused(fact, graded, rests),
+        ):
+            if one.chunk not in cited and (one.chunk not in read or (was_read and one.chunk in here)):
                 found.pop(one.chunk, None)
                 found[one.chunk] = one
     return tuple(found.values())
 
 
-def _left_out(fact: EvidenceRetrieved) -> Iterator[Rejection]:
+def _key(fact: EvidenceRetrieved) -> Key:
+    return fact.part, fact.pass_number
+
+
+def _left_out(fact: EvidenceRetrieved, names: Mapping[str, str]) -> Iterator[Rejection]:
     for one in fact.rejected:
         yield Rejection(
             chunk=one.chunk_id,
@@ -59,6 +73,7 @@ def _left_out(fact: EvidenceRetrieved) -> Iterator[Rejection]:
             reason=_why_left_out(one, fact),
             part=fact.part,
             pass_number=fact.pass_number,
+            filename=names.get(one.document_id, ""),
             page=one.page,
         )
 
@@ -78,34 +93,43 @@ def _why_left_out(one: Rejected, fact: EvidenceRetrieved) -> str:
             return "the same text was found in another chunk"
 
 
-def _graded_out(fact: EvidenceRetrieved, graded: EvidenceGraded | None) -> Iterator[Rejection]:
+def _graded_out(fact: EvidenceRetrieved, graded: EvidenceGraded | None, rests: Basis) -> Iterator[Rejection]:
     if graded is None:
         return
+    # A grade of a single chunk keeps nothing from the writer, who reads the whole search or nothing of it.
+    aside = f"; {_not_cited(rests.written)}" if rests.written and _key(fact) in rests.read else ""
     for opinion in graded.grade.chunks:
         if opinion.relevance == "none" and 1 <= opinion.place <= len(fact.evidence):
             who = graded.grader or "the grader"
-            reason = f"{who} found it irrelevant{f': {opinion.reason}' if opinion.reason else ''}"
+            reason = f"{who} found it irrelevant{f': {opinion.reason}' if opinion.reason else ''}{aside}"
             yield _of(fact, fact.evidence[opinion.place - 1], "grading", reason)
 
 
-def _unused(
-    fact: EvidenceRetrieved, graded: EvidenceGraded | None, written: AnswerWritten | None
-) -> Iterator[Rejection]:
-    """What went on and is not cited, unless the grader has said why."""
+def _unused(fact: EvidenceRetrieved, graded: EvidenceGraded | None, rests: Basis) -> Iterator[Rejection]:
+    """What the grader has not said why: of a search that was read, or of one that a decision left out."""
     opinions = (
         {opinion.place for opinion in graded.grade.chunks if opinion.relevance == "none"} if graded else set()
     )
+    read, written = _key(fact) in rests.read, rests.written
     for place, evidence in enumerate(fact.evidence, start=1):
         if place in opinions:
             continue
-        if graded and graded.kept_pass:
+        if read and written is not None:
+            yield _of(fact, evidence, "answer", _not_cited(written))
+        elif graded and graded.kept_pass:
             reason = f"pass {graded.kept_pass} said more, so this pass was dropped ({graded.resolved_by})"
             yield _of(fact, evidence, "decision", reason)
         elif graded and graded.route != "answer":
             reason = f"its pass was decided to be {graded.status} ({graded.resolved_by})"
             yield _of(fact, evidence, "decision", reason)
         elif written is not None:
-            yield _of(fact, evidence, "answer", "it was read, and no sentence cites it")
+            yield _of(fact, evidence, "decision", "the answer was written from another search")
+
+
+def _not_cited(written: AnswerWritten) -> str:
+    if not written.omitted:
+        return "it was read, and no sentence cites it"
+    return f"no sentence cites it, and {written.omitted} of what was found did not fit into what the writer reads"
 
 
 def _of(fact: EvidenceRetrieved, evidence: Evidence, stage: Stage, reason: str) -> Rejection:

@@ -33,6 +33,16 @@ _VERDICTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "": ("not checked", "dim"),
     }
 )
+_OUTCOMES: Mapping[str, str] = MappingProxyType(
+    {
+        "answer": "answered",
+        "partial": "answered in part",
+        "no_knowledge": "nothing reliable is known",
+        "needs_clarification": "waits for a person (needs_clarification)",
+        "needs_scope_selection": "waits for a person (needs_scope_selection)",
+        "cancelled": "withdrawn by a person",
+    }
+)
 _SENTENCE = 300
 _QUOTE = 160
 _MOST_REJECTED = 12
@@ -66,7 +76,8 @@ def _head(why: Why) -> Text:
     told = [f"asked by {one_line(why.asked_by)}" if why.asked_by else "", one_line(why.asked_at), why.uri]
     label.append("\n" + " · ".join(part for part in told if part), style="dim")
     label.append("\n→ ", style="dim")
-    label.append(why.outcome or "no end was told", style="bold red" if why.outcome == "failed" else "bold")
+    ended = one_line(_OUTCOMES.get(why.outcome, why.outcome)) or "no end was told"
+    label.append(ended, style="bold red" if why.outcome == "failed" else "bold")
     aside = [
         f"rule {one_line(why.decided_by)}" if why.decided_by else "",
         f"written by {one_line(why.writer)}" if why.writer else "",
@@ -161,6 +172,10 @@ def _pass(leaf: Tree, found: Pass, why: Why) -> None:
         text = f"{found.relevance}, {found.answerability} → {found.route}"
         aside = f"by {who}, rule {found.rule}" if who else f"rule {found.rule}"
         leaf.add(Text.assemble(("decided  ", "dim"), one_line(text), (f"  {one_line(aside)}", "dim")))
+        if found.let_in:
+            leaf.add(
+                Text.assemble(("and yet  ", "dim"), f"answered from it, by rule {one_line(found.let_in)}")
+            )
         if found.reason:
             leaf.add(Text.assemble(("because  ", "dim"), clipped(found.reason, _SENTENCE)))
     if 0 < found.part <= len(why.parts):
@@ -208,7 +223,8 @@ def _rejections(root: Tree, rejected: tuple[Rejection, ...]) -> None:
     if not rejected:
         return
     branch = root.add(Text(f"Found and not cited: {len(rejected)}", style="bold"))
-    for one in rejected[:_MOST_REJECTED]:
+    # What was read or graded says more than what the search itself left behind, of which there may be much.
+    for one in sorted(rejected, key=lambda one: one.stage == "retrieval")[:_MOST_REJECTED]:
         label = Text(clipped(one.filename or one.chunk, 60), style="cyan")
         label.append(f" p.{one.page}" if one.page else "")
         if one.text:
