@@ -80,6 +80,15 @@ def iri_text(value: str) -> str:
     return text_of(named(value))
 
 
+def is_iri(value: str) -> bool:
+    """Whether ``value`` is an IRI, and may be asked for."""
+    try:
+        iri_text(value)
+    except ValueError:
+        return False
+    return True
+
+
 def told(term: Term) -> Term:
     """``term`` as it was before it was written."""
     if term.type == "t" and term.triple is not None:

@@ -41,18 +41,15 @@ class Call:
         return {iri_text(run): place.facts for run, place in self.places.items()}
 
     def insert(self) -> str:
-        """Operations that write all, run by run, unless one of the runs is another collection's.
+        """Operations that write all, run by run, unless a run is another collection's or was erased.
 
-        A run that was erased is passed over. Both are for the server to look up, in the transaction that writes: of two
-        writers that tell a run in two collections at once, one is the first.
+        Both are for the server to look up, in the transaction that writes: of two writers that tell a run in two
+        collections at once, one is the first.
         """
-        pairs = " ".join(f"({run} {owner})" for run, owner in self.owners.items())
-        free = (
-            f"FILTER NOT EXISTS {{ VALUES (?run ?mine) {{ {pairs} }} "
-            f"GRAPH {OWNERS} {{ ?run {OWNER} ?other }} FILTER(?other != ?mine) }}"
-        )
         return " ;\n".join(
-            f"INSERT {{ {blocks(statements)} }} WHERE {{ {free} "
+            f"INSERT {{ {blocks(statements)} }} WHERE {{ "
+            f"FILTER NOT EXISTS {{ GRAPH {OWNERS} {{ {iri_text(run)} {OWNER} ?other }} "
+            f"FILTER(?other != {self.places[run].facts}) }} "
             f"FILTER NOT EXISTS {{ GRAPH {ERASED} {{ {self.places[run].erased(run)} {AT} ?at }} }} }}"
             for run, statements in self.statements.items()
         )
@@ -79,16 +76,31 @@ def call_of(batches: Sequence[Triples], *, triple_terms: bool) -> Call:
 
 
 def owners_of(runs: Iterable[str]) -> str:
-    """Whose the runs are, as ``?run`` and ``?owner``; or ``?orphan``, when the run whose tool it was is erased."""
+    """Whose the runs are, as ``?run`` and ``?owner``; with ``?gone`` when that run is erased, or its caller."""
     values = " ".join(runs)
     return (
-        f"SELECT ?run ?owner ?orphan WHERE {{ VALUES ?run {{ {values} }} GRAPH {OWNERS} {{ ?run {OWNER} ?owner }} "
-        f"OPTIONAL {{ GRAPH ?owner {{ ?run {UNDER} ?orphan }} GRAPH {ERASED} {{ ?orphan {AT} ?at }} }} }}"
+        f"SELECT ?run ?owner ?gone WHERE {{ VALUES ?run {{ {values} }} GRAPH {OWNERS} {{ ?run {OWNER} ?owner }} "
+        f"OPTIONAL {{ GRAPH ?owner {{ ?run {UNDER} ?gone }} GRAPH {ERASED} {{ ?gone {AT} ?at }} }} }}"
     )
 
 
-def erase(place: Place, runs: Sequence[str], graphs: Sequence[str], at: str) -> str:
-    """Remove ``runs``, and what they speak of and no other run does, from ``graphs``; remember that, from ``at`` on.
+def disown(run: str, owner: str) -> str:
+    """Let nobody but ``owner`` have ``run``, both in SPARQL."""
+    pattern = f"GRAPH {OWNERS} {{ {run} {OWNER} ?other }}"
+    return f"DELETE {{ {pattern} }} WHERE {{ {pattern} FILTER(?other != {owner}) }}"
+
+
+def bury(place: Place, runs: Iterable[str], at: str) -> str:
+    """Remember that ``runs`` were erased, from the time ``at`` on.
+
+    In a request of its own, before they are: who writes of them meanwhile sees it then, or is seen.
+    """
+    statements = " . ".join(f"{place.erased(run)} {AT} {string(at)}" for run in runs)
+    return f"INSERT DATA {{ GRAPH {ERASED} {{ {statements} }} }}"
+
+
+def erase(place: Place, runs: Sequence[str], graphs: Sequence[str]) -> str:
+    """Remove ``runs``, and what they speak of and no other run does, from ``graphs``.
 
     What tells of it goes last, though all is one transaction: not every server promises that.
     """
@@ -98,8 +110,7 @@ def erase(place: Place, runs: Sequence[str], graphs: Sequence[str], at: str) -> 
         f"SELECT DISTINCT ?s WHERE {{ VALUES ?run {{ {names} }} GRAPH {place.subjects} {{ ?run {CONTAINS} ?s }} "
         f"FILTER NOT EXISTS {{ GRAPH {place.subjects} {{ ?other {CONTAINS} ?s }} FILTER(?other NOT IN ({others})) }} }}"
     )
-    tombs = " . ".join(f"{place.erased(run)} {AT} {string(at)}" for run in runs)
-    operations = [f"INSERT DATA {{ GRAPH {ERASED} {{ {tombs} }} }}"]
+    operations: list[str] = []
     for graph in graphs:
         pattern = f"GRAPH {graph} {{ ?s ?p ?o }}"
         operations.append(f"DELETE {{ {pattern} }} WHERE {{ {{ {alone} }} {pattern} }}")

@@ -1,9 +1,12 @@
 """The trace store on a SPARQL 1.1 server, over HTTP: query and update. A TraceStore.
 
 One server holds many collections, each in graphs of its own (:mod:`clew_services.adapters.stores.sparql_index`). A
-caller's query gets these graphs as its dataset by the protocol, so it meets nothing else whatever it says. Several
-processes may write and read at once: what they write is only added, and what may not be added is decided by the
-server, in the transaction that adds it.
+caller's query gets these graphs as its dataset by the protocol, so it meets nothing else whatever it says.
+
+Several processes may write and read at once: what they write is only added. What may not be added is decided by the
+server, in the transaction that adds it, and seen to once more when it was added: Oxigraph's server lets updates that
+come at once overlap. Of processes that begin one run in several collections at once the one whose collection's hash
+is the least keeps it; what another has of it goes when that is found out, with its next batch at the latest.
 
 A write that returned is as durable as the server makes it.
 """
@@ -23,7 +26,7 @@ from clew_services.adapters.stores.sparql_client import Refusal, SparqlClient
 from clew_services.adapters.stores.sparql_index import Place, row_of
 from clew_services.adapters.stores.sparql_questions import question
 from clew_services.adapters.stores.sparql_results import ask
-from clew_services.adapters.stores.sparql_terms import iri_text, term_of
+from clew_services.adapters.stores.sparql_terms import iri_text, is_iri, term_of
 from clew_services.errors import BadRequest, ClewError, DeadlineExceeded, Forbidden, StoreFailed
 from clew_services.ports import TraceFilter
 from clew_translators.trace_digest import collection_of
@@ -88,6 +91,10 @@ class SparqlTraceStore:
         call = updates.call_of(batches, triple_terms=await self._knows_triple_terms())
         if not call.places:
             return
+        if len(call.places) > 1:  # all or none; of a single run the server sees to it, whoever else writes
+            await self._confirm([found := _Ticket(call)])
+            if found.error is not None:
+                raise found.error
         ticket = _Ticket(call)
         self._waiting.append(ticket)
         async with self._turn:
@@ -115,28 +122,31 @@ class SparqlTraceStore:
             ticket.done = True
 
     async def _confirm(self, tickets: Sequence[_Ticket]) -> None:
-        """See what the server made of it: whose the runs are, and whether one's parent was erased."""
+        """See what the server made of it: whose the runs are, and whether one was erased meanwhile, or its parent."""
         runs = dict.fromkeys(run for ticket in tickets for run in ticket.call.owners)
         found = await self._client.rows(updates.owners_of(runs))
         owners = defaultdict[str, set[str]](set)
         for row in found:
             owners[f"<{row['run']['value']}>"].add(f"<{row['owner']['value']}>")
-        orphans = {f"<{row['run']['value']}>" for row in found if "orphan" in row}
+        gone = {f"<{row['run']['value']}>" for row in found if "gone" in row}
         for ticket in tickets:
             for run, place in ticket.call.places.items():
                 name = iri_text(run)
-                if owners[name] - {place.facts}:
+                if place.facts != min(owners[name], default=place.facts):
                     ticket.error = Forbidden(
                         f"{run} was told in another collection than {place.collection!r}"
                     )
-                elif name in orphans:
+                    await self._remove(place, [run])
+                elif len(owners[name]) > 1:  # it may have been taken for another's, and passed over
+                    await self._change(f"{updates.disown(name, place.facts)} ;\n{ticket.call.insert()}")
+                elif name in gone:
                     await self._erase(place, [run])
 
     async def erase(self, collection: str, session_uris: Sequence[str]) -> int:
         """Erase runs and the runs of their tools; what comes of them later, within 30 days, is passed over."""
         self._open()
         place = Place(collection_of(collection))
-        uris = [uri for uri in dict.fromkeys(session_uris) if _is_iri(uri)]
+        uris = [uri for uri in dict.fromkeys(session_uris) if is_iri(uri)]
         if not uris:
             return 0
         return await self._erase(place, await self._told(lists.known(place, uris)))
@@ -151,15 +161,18 @@ class SparqlTraceStore:
         gone: dict[str, None] = {}
         while runs := [run for run in runs if run not in gone]:
             gone |= dict.fromkeys(runs)
-            at = self._now().isoformat()
-            graphs = [place.default, *await self._graphs(place)]
-            for start in range(0, len(runs), FAMILY):
-                await self._change(updates.erase(place, runs[start : start + FAMILY], graphs, at))
+            await self._change(updates.bury(place, runs, self._now().isoformat()))
+            await self._remove(place, runs)
             # Looked for afterwards: a tool that begins from now on finds its run erased.
             runs = await self._told(lists.children(place, runs))
         if gone:
             await self._change(updates.forget((self._now() - REMEMBERED).isoformat()))
         return len(gone)
+
+    async def _remove(self, place: Place, runs: Sequence[str]) -> None:
+        graphs = [place.default, *await self._graphs(place)]
+        for start in range(0, len(runs), FAMILY):
+            await self._change(updates.erase(place, runs[start : start + FAMILY], graphs))
 
     async def _change(self, text: str) -> None:
         try:
@@ -192,7 +205,7 @@ class SparqlTraceStore:
         """The quads of one run. A typed literal may come back in another spelling of the same value."""
         self._open()
         place = Place(collection_of(collection))
-        if not _is_iri(session_uri):
+        if not is_iri(session_uri):
             return ()
         graphs = await self._graphs(place)
         found = await self._client.rows(lists.quads_of_run(place, iri_text(session_uri), tuple(graphs)))
@@ -219,6 +232,8 @@ class SparqlTraceStore:
         In the default graph, a triple that was told in two graphs may be found twice.
         """
         self._open()
+        if seconds <= 0:
+            raise BadRequest(f"a query needs time to be answered: more than {seconds:g} s")
         place = Place(collection_of(collection))
         asked = question(sparql, place, limit=limit + 1)
         try:
@@ -277,11 +292,3 @@ def _groups(calls: Iterable[tuple[_Ticket, str]]) -> Sequence[Sequence[tuple[_Ti
             size = len(text)
         groups[-1].append((ticket, text))
     return groups
-
-
-def _is_iri(value: str) -> bool:
-    try:
-        iri_text(value)
-    except ValueError:
-        return False
-    return True
