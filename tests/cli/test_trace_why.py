@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from rich.console import Console, RenderableType
 
+from clew_schema.facts import Concluded, Fact, QuestionAsked, ToolChosen, ToolObserved
+from clew_schema.rdf import Triples
 from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore
+from clew_services.cli.trace_why import DEEPEST
 from clew_services.cli.why_view import render_diff, render_why
 from clew_translators.explain import question_uri
+from clew_translators.namespaces import GRAPH_RETRIEVAL
 from clew_translators.trace_diff import diff
 from clew_translators.why import why
 from tests.cli.shell import Shell
@@ -60,7 +65,7 @@ def test_what_the_person_changed() -> None:
         "to choose from  Austria; elsewhere",
         "somebody said  Austria",
         "so this was searched  Who pays for shipping to Austria?",
-        "which changed  needs_clarification → answerable, with 1 chunks found",
+        "which changed  needs_clarification → answerable; 1 chunks found, 0 of them new",
     ]
 
 
@@ -122,3 +127,45 @@ def test_two_runs_of_a_store(shell: Shell) -> None:
     assert {"step": "query rewritten, pass 2", "how": "added"}.items() <= {
         k: v for line in other.lines for k, v in line.items() if line["step"] == "query rewritten, pass 2"
     }.items()
+
+
+def _agent(session: str, *asks: str) -> list[Triples]:
+    """An agent of which each tool's trace is said to be that of another agent."""
+    steps: list[tuple[Fact, ...]] = [(QuestionAsked(mechanism="agent", query=f"I am {session}."),)]
+    for number, name in enumerate(asks, start=1):
+        seen = ToolObserved(number=number, observation="o", trace_uri=question_uri(name, "agent"))
+        steps += [(ToolChosen(number=number, thought="t", action="a"),), (seen,)]
+    steps.append((Concluded(answer="so it is", after=len(asks)),))
+    return runs.told(tuple(steps), mechanism="agent", session_id=session, collection=COLLECTION)
+
+
+@pytest.mark.parametrize("command", ["why", "show"])
+async def test_runs_that_name_each_other_are_read_once_each(tmp_path: Path, command: str) -> None:
+    """Followed along every path, these twelve would be read some hundred million times."""
+    store = OxigraphTraceStore(tmp_path / "traces")
+    names = [f"web{number}" for number in range(12)]
+    chain = [f"chain{number}" for number in range(40)]
+    for name in names:
+        await store.add(_agent(name, *names))
+    for name, following in pairwise([*chain, "none"]):
+        await store.add(_agent(name, following))
+    await store.close()
+    shell, where = Shell(data=tmp_path), ("--collection", COLLECTION)
+    web = shell.run("trace", command, "web0", "--json", *where)
+    assert (web.code, web.err) == (0, "")
+    assert all(web.out.count(f"I am {name}.") == 1 for name in names)
+    deep = shell.run("trace", command, "chain0", "--json", *where)
+    assert [f"I am {name}." in deep.out for name in chain] == [number <= DEEPEST for number in range(40)]
+
+
+async def test_a_tool_whose_run_holds_no_facts_costs_no_explanation(tmp_path: Path) -> None:
+    store = OxigraphTraceStore(tmp_path / "traces")
+    half = [
+        batch.model_copy(update={"triples": tuple(q for q in batch.triples if q.g == GRAPH_RETRIEVAL)})
+        for batch in _agent("half")
+    ]
+    await store.add([*half, *_agent("top", "half", "nowhere")])
+    await store.close()
+    said = Shell(data=tmp_path).run("trace", "why", "top", "--collection", COLLECTION)
+    assert (said.code, said.err) == (0, "")
+    assert "I am top." in said.out

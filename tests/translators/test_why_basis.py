@@ -138,6 +138,22 @@ def test_a_run_that_waits_and_one_that_was_withdrawn_have_ended_so() -> None:
     assert why((paused, TicketCancelled(ticket="t", person="ann")), URI).outcome == "cancelled"
 
 
+def test_a_sentence_that_repeats_one_of_the_quotes_of_its_number_rests_on_that_one() -> None:
+    answer = written(A, A).model_copy(
+        update={
+            "text": "B is. [1] A is. [1] Both. [1]",
+            "citations": tuple(Citation(number=1, chunk_id=A.chunk_id, quote=q) for q in ("A  is.", "B is.")),
+            "claims": tuple(
+                Claim(number=n, start=s, end=e, verdict="supported", citations=(1,))
+                for n, s, e in ((1, 0, 9), (2, 10, 19), (3, 20, 29))
+            ),
+        }
+    )
+    told = why((found(0, 1, A), graded(0, 1, "strong"), answer), URI)
+    quotes = [[support.quote for support in sentence.supports] for sentence in told.sentences]
+    assert quotes == [["B is."], ["A  is."], ["A  is.", "B is."]]
+
+
 def test_a_thousand_sentences_with_ten_sources_each_are_explained_in_linear_time() -> None:
     """With every citation looked up among all of them, four times the sentences take sixteen times as long."""
 

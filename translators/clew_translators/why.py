@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from clew_schema.evidence import Claim
 from clew_schema.facts import (
     AnswerWritten,
     BudgetExhausted,
@@ -25,6 +24,7 @@ from clew_schema.facts import (
 )
 from clew_translators import why_agent, why_people, why_rejected
 from clew_translators.why_basis import basis
+from clew_translators.why_claims import claims_of_checks, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -186,7 +186,7 @@ def _decided_by(facts: Sequence[Fact]) -> str:
 
 
 def _sentences(written: AnswerWritten, rests: Basis, answer: str) -> tuple[Sentence, ...]:
-    claims = written.claims or _claims_of_checks(written)
+    claims = written.claims or claims_of_checks(written)
     checks = {(check.start, check.end, check.number): check for check in reversed(written.checks)}
     cited: dict[int, list[Citation]] = {}
     for citation in written.citations:
@@ -201,29 +201,14 @@ def _sentences(written: AnswerWritten, rests: Basis, answer: str) -> tuple[Sente
                 support
                 for number in claim.citations
                 for support in _supports(
-                    number, checks.get((claim.start, claim.end, number)), cited.get(number, ()), rests
+                    number,
+                    checks.get((claim.start, claim.end, number)),
+                    repeated(cited.get(number, ()), written.text[claim.start : claim.end]),
+                    rests,
                 )
             ),
         )
         for claim in claims
-    )
-
-
-def _claims_of_checks(written: AnswerWritten) -> tuple[Claim, ...]:
-    """The sentences that cite, for a run that was told before claims were: a verdict as good as its best check."""
-    order = ("supported", "misattributed", "unsupported")
-    spans: dict[tuple[int, int], list[CitationCheck]] = {}
-    for check in written.checks:
-        spans.setdefault((check.start, check.end), []).append(check)
-    return tuple(
-        Claim(
-            number=place,
-            start=start,
-            end=end,
-            verdict=min((c.verdict for c in checks), key=order.index),
-            citations=tuple(dict.fromkeys(c.number for c in checks)),
-        )
-        for place, ((start, end), checks) in enumerate(spans.items(), start=1)
     )
 
 

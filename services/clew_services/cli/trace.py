@@ -164,11 +164,12 @@ async def named(
 
 
 async def tree_of(
-    store: TraceStore, collection: str, uri: str, above: frozenset[str] = frozenset()
+    store: TraceStore, collection: str, uri: str, seen: set[str] | None = None, depth: int = trace_why.DEEPEST
 ) -> TraceTree | None:
     """The run ``uri`` with the runs of its tools in their places; null when the collection has none of that name.
 
-    A trace may say anything: a run that names itself, or one ``above`` it, as its tool's is not followed.
+    A trace may say anything. Each run is read once, where it is mentioned first and as deep as ``depth``: those that
+    were ``seen`` are not followed again.
     """
     from clew_translators.trace import read_trace
     from clew_translators.trace_tree import graft
@@ -177,10 +178,12 @@ async def tree_of(
     if not quads:
         return None
     tree = read_trace(quads)
-    above |= {uri}
+    seen = {uri} if seen is None else seen
+    named = [name for name in dict.fromkeys(tree.traces) if name not in seen] if depth else []
+    seen.update(named)
     children = {
         name: child
-        for name in tree.traces
-        if name not in above and (child := await tree_of(store, collection, name, above)) is not None
+        for name in named
+        if (child := await tree_of(store, collection, name, seen, depth - 1)) is not None
     }
     return graft(tree, children)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from clew_services.settings import Settings
     from clew_translators.why import Why
 
+DEEPEST = 16
+"""How far runs of tools, of their tools and so on are followed."""
+
 RunArgument = Annotated[
     str, typer.Argument(metavar="ID", help="A run: its IRI, or its session id or the beginning of it.")
 ]
@@ -128,17 +131,29 @@ async def facts_in(store: TraceStore, collection: str, uri: str) -> tuple[Fact, 
         fail("unreadable-trace", f"{uri}: {error}")
 
 
-async def why_of(store: TraceStore, collection: str, uri: str, above: frozenset[str] = frozenset()) -> Why:
-    """The run ``uri`` explained, with the runs of its tools; one that names itself or one above is not followed."""
+async def why_of(store: TraceStore, collection: str, uri: str) -> Why:
+    """The run ``uri`` explained, with the runs of its tools. Ends the process where its trace holds no facts.
+
+    A trace may say anything. Each run is explained once, where it is mentioned first and as deep as DEEPEST; a tool's
+    run that holds no facts is left out.
+    """
+    return await _explained(store, collection, uri, await facts_in(store, collection, uri), {uri}, DEEPEST)
+
+
+async def _explained(
+    store: TraceStore, collection: str, uri: str, facts: tuple[Fact, ...], seen: set[str], depth: int
+) -> Why:
     from clew_schema.facts import ToolObserved
+    from clew_translators.explain.facts import FactsUnreadable, facts_of
     from clew_translators.why import why as explained
 
-    facts = await facts_in(store, collection, uri)
-    above |= {uri}
-    named = {fact.trace_uri for fact in facts if isinstance(fact, ToolObserved) and fact.trace_uri}
-    tools = {
-        name: await why_of(store, collection, name, above)
-        for name in sorted(named - above)
-        if await store.run(collection, name)
-    }
+    named = {fact.trace_uri for fact in facts if isinstance(fact, ToolObserved) and fact.trace_uri} - seen
+    seen |= named if depth else set()
+    tools: dict[str, Why] = {}
+    for name in sorted(named) if depth else ():
+        try:
+            told = facts_of(await store.run(collection, name))
+        except FactsUnreadable:
+            continue
+        tools[name] = await _explained(store, collection, name, told, seen, depth - 1)
     return explained(facts, uri, tools)

@@ -127,17 +127,15 @@ def _support(support: Support) -> Text:
         label.append(f"  {name}", style=style)
     if support.better:
         label.append(f", but [{support.better}] says so", style="yellow")
+    elif support.verdict == "unsupported" and support.chunk:
+        label.append(f": {_measured(support)}", style="yellow")
     return label
 
 
 def _chain(leaf: Tree, support: Support, why: Why) -> None:
     """From the quote back to the question, one step a line."""
-    words = "" if support.lexical is None else f"{support.lexical:.0%} of the sentence's words stand there"
-    meaning = "" if support.similarity is None else f"similarity {support.similarity:.2f}"
-    literal = {True: "quoted word for word", False: "what is in quotation marks is not there", None: ""}
-    found = [part for part in (words, meaning, literal[support.quoted]) if part]
     lines = {
-        "checked": "; ".join(found),
+        "checked": _measured(support),
         "span": f"sha256 {support.quote_sha256[:16]}… of the quote" if support.quote_sha256 else "",
         "document": " ".join(
             part
@@ -152,6 +150,14 @@ def _chain(leaf: Tree, support: Support, why: Why) -> None:
             leaf.add(Text.assemble((f"{name}  ", "dim"), clipped(text, _SENTENCE)))
     if support.found_in is not None:
         _pass(leaf, support.found_in, why)
+
+
+def _measured(support: Support) -> str:
+    """What the check of a citation found."""
+    words = "" if support.lexical is None else f"{support.lexical:.0%} of the sentence's words stand there"
+    meaning = "" if support.similarity is None else f"similarity {support.similarity:.2f}"
+    literal = {True: "quoted word for word", False: "what is in quotation marks is not there", None: ""}
+    return "; ".join(part for part in (words, meaning, literal[support.quoted]) if part)
 
 
 def _ranked(support: Support) -> str:
@@ -197,7 +203,9 @@ def _exchange(root: Tree, one: Exchange) -> None:
         for query in one.searched:
             twig.add(Text.assemble(("so this was searched  ", "dim"), clipped(query, _SENTENCE)))
         if one.status_after:
-            change = f"{one.status_before} → {one.status_after}, with {one.found} chunks found"
+            change = (
+                f"{one.status_before} → {one.status_after}; {one.found} chunks found, {one.new} of them new"
+            )
             twig.add(Text.assemble(("which changed  ", "dim"), one_line(change)))
 
 
