@@ -136,12 +136,12 @@ async def test_a_run_begins_and_is_erased_by_texts_alone() -> None:
     dataset.update(call.insert())
     assert len(dataset) > 10
     place = Place(hostile)
+    dataset.update(updates.bury(place, [uri("s")], "2026"))
     dataset.update(
         updates.erase(
             place,
             [uri("s")],
             [place.default, place.graph("urn:graph:retrieval"), place.graph("urn:graph:provenance")],
-            "2026",
         )
     )
     assert [quad.graph_name.value for quad in dataset if isinstance(quad.graph_name, ox.NamedNode)] == [

@@ -124,6 +124,7 @@ def _facts(place: Place, told: Digest) -> Iterator[str]:
             yield f"{term(name)} {string(text)}"
     if told.query:
         yield f"{term('folded')} {string(told.query.casefold())}"
+    yield f"{UNDER} {place.erased(told.run)}"  # what it goes with, should that be erased: itself and its caller
     if told.parent_run:
         yield f"{term('parent-run')} {string(told.parent_run)}"
         yield f"{UNDER} {place.erased(told.parent_run)}"
