@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from clew_services.adapters.stores import sparql_updates as updates
 from clew_services.adapters.stores.sparql_client import SparqlClient, SparqlServer
 from clew_services.adapters.stores.sparql_index import Place
+from clew_services.adapters.stores.sparql_questions import question
 from clew_services.adapters.stores.trace_sparql import SparqlTraceStore
 from clew_services.errors import BadRequest, DeadlineExceeded, StoreFailed, StoreIncompatible
 from clew_services.settings import Settings
@@ -116,6 +117,13 @@ async def test_what_hides_in_a_query_is_found_before_it_is_sent(sparql: str) -> 
 
     with pytest.raises(BadRequest):
         await answering(unasked).query("manuals", sparql, seconds=1, limit=1)
+
+
+async def test_functions_are_sent_as_every_server_reads_them() -> None:
+    """Oxigraph 0.5 takes a space before the bracket of ``CONCAT`` and ``COALESCE`` for an error."""
+    text = "ASK { FILTER(COALESCE (CONCAT('a', 'b'), -1) = 'ab' && 2 -1 = 1 && 1 IN (1, 2)) }"
+    sent = question(text, Place("c"), limit=1).text
+    assert bool(ox.Store().query(sent))
 
 
 async def test_both_addresses_are_needed_and_lead_to_this_store() -> None:

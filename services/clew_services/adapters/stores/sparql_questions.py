@@ -69,11 +69,15 @@ _CODEPOINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a query: its kind, as in the grammar above, and its text. ``signed``: a number right after a sign."""
+    """A token of a query: its kind, as in the grammar above, and its text.
+
+    ``tight``: written without a space before it. A number's sign is part of it, and Oxigraph 0.5 reads ``CONCAT (`` as
+    an error.
+    """
 
     kind: str
     text: str
-    signed: bool = False
+    tight: bool = False
 
     @property
     def word(self) -> str:
@@ -105,13 +109,15 @@ def question(sparql: str, place: Place, *, limit: int) -> Question:
 
 
 def _words(sparql: str) -> Iterator[Token]:
-    at, sign = 0, False
+    at, sign, word = 0, False, False
     while at < len(sparql):
         found = _TOKEN.match(sparql, at)
         if found is None or found.end() == at:
             raise BadRequest(f"no SPARQL at character {at + 1}: {sparql[at : at + 20]!r}")
         if found.lastgroup != "space":
-            yield Token(found.lastgroup or "", found.group(), signed=sign and found.lastgroup == "number")
+            tight = (sign and found.lastgroup == "number") or (word and found.group() == "(")
+            word = found.lastgroup == "word"
+            yield Token(found.lastgroup or "", found.group(), tight=tight)
         sign = found.group() in {"+", "-"}
         at = found.end()
 
@@ -175,7 +181,7 @@ class _Rewriting:
             self.base = self.tokens[self.at].text[1:-1]
         elif token.word == "GRAPH" and self.at < len(self.tokens):
             return self._graph(token)
-        return [token.text if token.signed else f" {token.text}"]
+        return [token.text if token.tight else f" {token.text}"]
 
     def _graph(self, keyword: Token) -> list[str]:
         name = self._take()
