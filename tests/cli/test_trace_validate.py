@@ -31,7 +31,7 @@ def test_a_stored_run(shell: Shell) -> None:
     assert (said.code, said.err) == (0, "")
     assert said.out.splitlines() == [
         f"{runs.SESSION}  valid  a run of Clew, quads, {len(read_quads(QUADS).statements)} statements",
-        "  checked: syntax, PROV-CONSTRAINTS, SHACL shapes, reading by the prov package, seals",
+        "  checked: syntax, PROV-CONSTRAINTS, SHACL shapes, reading by the prov package",
     ]
 
 
@@ -94,6 +94,8 @@ def test_what_cannot_be_read_at_all_ends_with_two_and_the_others_are_judged(
         "unknown-run",
         None,
     ]
+    long = shell.run("trace", "validate", "x" * 300)
+    assert (long.code, "unusable" in long.err) == (2, True)
     told = shell.run("trace", "validate", missing)
     assert (told.code, told.out) == (2, "")
     assert f"unusable: {missing}: No such file or directory" in told.err

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from clew_schema.evidence import Claim
-from clew_schema.facts import AnswerWritten, Fact, Mechanism, QuestionAsked, RunFailed
+from clew_schema.facts import (
+    AnswerWritten,
+    Fact,
+    Mechanism,
+    QuestionAsked,
+    RunFailed,
+    ToolChosen,
+)
 from clew_translators.explain import question_uri
 from clew_translators.otlp import otlp
 from clew_translators.spans import TraceSpan, spans
@@ -219,3 +226,24 @@ def test_any_course_is_otlp(facts: list[Fact], content: bool) -> None:
 def test_half_a_character_does_not_cost_the_request() -> None:
     broken = RUN[0].model_copy(update={"query": "x\ud800"})
     parsed(otlp(told((broken, *RUN[1:]), content=True)))
+
+
+def test_a_run_that_another_run_as_a_whole_asked_for_hangs_under_the_span_of_that_run() -> None:
+    agent = tuple(fact for step in runs.AGENT_STEPS for fact in step)
+    whole, *_ = told(agent, mechanism="agent")
+    asked = asked_with(RUN, parent_uri=question_uri(runs.AGENT_SESSION, "agent"), traceparent="")
+    assert (told(asked)[0].trace_id, told(asked)[0].parent_id) == (whole.trace_id, whole.span_id)
+
+
+def test_what_a_model_calls_a_tool_that_there_is_not_is_a_text_of_its_own() -> None:
+    chosen = ToolChosen(number=1, thought="t", action="tell Ann's diagnosis", candidates=("search",))
+    there = chosen.model_copy(update={"action": "search"})
+    for fact, content, name in (
+        (chosen, False, None),
+        (chosen, True, chosen.action),
+        (there, False, "search"),
+    ):
+        _, span = told(
+            (QuestionAsked(mechanism="agent", query="q"), fact), content=content, mechanism="agent"
+        )
+        assert span.attributes.get("gen_ai.tool.name") == name

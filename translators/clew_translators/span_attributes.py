@@ -70,7 +70,7 @@ _FIELDS: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType(
         "run_resumed": (("clew.ticket", "ticket"), ("user.id", "person")),
         "ticket_cancelled": (("clew.ticket", "ticket"), ("user.id", "person")),
         "answer_written": (("clew.outcome", "outcome"), ("clew.coverage", "coverage")),
-        "tool_chosen": (("gen_ai.tool.name", "action"), ("clew.iteration", "number")),
+        "tool_chosen": (("clew.iteration", "number"),),
         "tool_observed": (("clew.iteration", "number"),),
         "concluded": (("clew.termination", "reason"),),
         "pattern_chosen": (("clew.pattern", "pattern"),),
@@ -140,9 +140,16 @@ def attributes_of(fact: Fact, *, content: bool) -> Attributes:
             told[attribute] = value
     if isinstance(fact, EvidenceRetrieved):
         told |= _retrieval(fact)
-    elif isinstance(fact, ToolObserved) and fact.failed:
-        told["error.type"] = "tool"
+    elif isinstance(fact, ToolChosen | ToolObserved):
+        told |= _tool(fact, content=content)
     return told | _texts(fact) if content else told
+
+
+def _tool(fact: ToolChosen | ToolObserved, *, content: bool) -> Attributes:
+    """The name of a tool that there is: what else a model calls for is a text of its own."""
+    if isinstance(fact, ToolObserved):
+        return {"error.type": "tool"} if fact.failed else {}
+    return {"gen_ai.tool.name": fact.action} if content or fact.action in fact.candidates else {}
 
 
 def _retrieval(fact: EvidenceRetrieved) -> Attributes:

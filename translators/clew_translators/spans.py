@@ -65,10 +65,9 @@ def trace_of(asked: QuestionAsked | None, question: str) -> tuple[str, str]:
     other begins a trace of its own. A ``traceparent`` that is none is ignored, as W3C Trace Context demands.
     """
     if asked and asked.traceparent and (found := _TRACEPARENT.fullmatch(asked.traceparent)):
-        parent = _span_id(f"{asked.parent_uri}/activity") if _asker(asked) else found[2]
-        return found[1], parent
+        return found[1], _span_above(asked) or found[2]
     if asked and (asker := _asker(asked)):
-        return _trace_id(asker), _span_id(f"{asked.parent_uri}/activity")
+        return _trace_id(asker), _span_above(asked)
     return _trace_id(question), ""
 
 
@@ -198,6 +197,12 @@ def _asker(asked: QuestionAsked) -> str:
     """The question of the run whose step asked, or ``""``."""
     found = uris.run_of(asked.parent_uri)
     return uris.question_of(*found) if found else ""
+
+
+def _span_above(asked: QuestionAsked) -> str:
+    """The span of the step that asked, or of its whole run where the request names that; ``""`` for neither."""
+    asker, above = _asker(asked), asked.parent_uri
+    return "" if not asker else _span_id(asker if above == asker else f"{above}/activity")
 
 
 def _times(fact: Fact) -> tuple[int, int]:

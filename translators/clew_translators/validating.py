@@ -122,7 +122,10 @@ def _quads(format_: str, quads: Sequence[Triple]) -> Report:
         *_prov(provenance, document),
         *([] if alone else _seals(quads)),
     ]
-    more: tuple[Kind, ...] = ("shape", "prov") if alone else ("shape", "prov", "seal")
+    # Where no seal is, as in a run older than seals or one that somebody took them from, none can be checked.
+    has_seals = any(quad.p is not None and quad.p.iri == names.SEAL for quad in quads)
+    sealed = not alone and (has_seals or any(each.kind == "seal" for each in findings))
+    more: tuple[Kind, ...] = ("shape", "prov", "seal") if sealed else ("shape", "prov")
     return replace(report, checked=(*report.checked, *more), findings=tuple(findings))
 
 
