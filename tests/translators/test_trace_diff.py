@@ -1,5 +1,6 @@
 """How two runs differ: steps against steps, chunks against chunks, and nothing that every run has for itself."""
 
+from clew_schema.evidence import Evidence
 from clew_schema.facts import EvidenceGraded, EvidenceRetrieved, RunPaused
 from clew_translators.trace_diff import Difference, diff
 from tests.translators import courses, runs
@@ -102,3 +103,15 @@ def test_a_difference_has_a_mirror_image() -> None:
         for d in back
     }
     assert {(d.step, d.field, d.how, repr(d.before), repr(d.after)) for d in there} == mirrored
+
+
+def test_another_rank_at_the_same_place_is_a_difference() -> None:
+    """Mode strict ranks before it reranks."""
+    ranks = [
+        EvidenceRetrieved(
+            query="q", evidence=(Evidence(chunk_id="a", rank=rank), Evidence(chunk_id="b", rank=2))
+        )
+        for rank in (1, 3)
+    ]
+    (one,) = diff(ranks[:1], ranks[1:])
+    assert (one.field, one.how, one.before, one.after) == ("evidence[a].rank", "changed", 1, 3)

@@ -58,6 +58,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """By what the members of a list are held against each other; of other lists the whole is compared."""
 
 _PLACES = frozenset({"rank", "place"})
+"""Of lists whose members are others, or stand otherwise, these follow from that; else they are as good as any field."""
 
 
 def diff(before: Sequence[Fact], after: Sequence[Fact]) -> tuple[Difference, ...]:
@@ -121,6 +122,7 @@ def _lists(
     olds, news = _keyed(old, keys), _keyed(new, keys)
     stood = {key: place for place, key in enumerate((k for k in olds if k in news), start=1)}
     stands = {key: place for place, key in enumerate((k for k in news if k in olds), start=1)}
+    moved = list(olds) != list(news)
     for key in dict.fromkeys((*olds, *news)):
         name = f"{field}[{key}]"
         if key not in olds:
@@ -130,7 +132,8 @@ def _lists(
         else:
             if stood[key] != stands[key]:
                 yield Difference(step=step, field=name, how="moved", before=stood[key], after=stands[key])
-            rest = ({k: v for k, v in side[key].items() if k not in _PLACES} for side in (olds, news))
+            follow = _PLACES if moved else frozenset[str]()
+            rest = ({k: v for k, v in side[key].items() if k not in follow} for side in (olds, news))
             yield from _compared(step, name, *rest)
 
 
