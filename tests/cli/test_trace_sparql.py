@@ -145,3 +145,20 @@ def test_a_query_ends_with_who_asked_it(alone: Shell, number: int, code: int) ->
     finally:
         asking.kill()
         asking.wait()
+
+
+def test_a_query_whose_parent_was_killed_ends_soon_after_its_time(alone: Shell) -> None:
+    keep(alone, *(batch for n in range(3) for batch in runs.told(runs.DOCUMENT_STEPS, session_id=str(n))))
+    asking = subprocess.Popen(
+        [CLEW, "trace", "sparql", ENDLESS, *MANUALS, "--timeout", "2"],
+        env=alone.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert eventually(alone.data, some=True)
+    finally:
+        asking.kill()
+        asking.wait()
+    assert queries_over(alone.data)
+    assert eventually(alone.data, some=False)

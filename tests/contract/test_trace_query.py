@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +130,97 @@ async def test_a_query_that_takes_too_long_is_ended_and_holds_up_nobody(store: T
         await slow
     assert time.monotonic() - began < 8
     assert (await ask(store, "ASK { ?s ?p ?o }")).boolean
+
+
+# --- what nobody may ask for ----------------------------------------------------------------------
+
+HOSTILE = (
+    "../others",
+    "urn:graph:runs",
+    "urn:graph:retrieval",
+    "shared",
+    "> <urn:x",
+    "others\x00",
+    "'; DROP ALL",
+    "",
+)
+
+
+async def test_names_of_collections_are_text_and_find_nothing_of_another(store: TraceStore) -> None:
+    await store.add([asked("theirs", 1, collection="others"), *runs.DOCUMENT_BATCHES])
+    anything = "ASK { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
+    for collection in HOSTILE:
+        assert (await ask(store, anything, collection)).boolean is False, collection
+    assert (await ask(store, anything, "others")).boolean
+
+
+async def test_a_graph_that_is_named_is_one_of_the_collection_or_empty(store: TraceStore) -> None:
+    """Neither the store's own graph nor those in which another collection's quads may stand can be guessed."""
+    others = [asked("theirs", 1, collection="others"), asked("mine", 1)]
+    await store.add([*others, *runs.DOCUMENT_BATCHES])
+    found = await ask(store, "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }", "others")
+    names = {term.iri for row in found.rows for term in row if term}
+    assert names == {"urn:graph:retrieval", PROVENANCE}
+    guesses = ("urn:graph:runs", "urn:clew:runs", "urn:clew:of:others:urn%3Agraph%3Aretrieval")
+    for guess in guesses:
+        for collection in ("manuals", "others"):
+            assert (
+                await ask(store, f"ASK {{ GRAPH <{guess}> {{ ?s ?p ?o }} }}", collection)
+            ).boolean is False
+    subjects = await ask(store, f"SELECT ?p WHERE {{ <{uri('mine')}> ?p ?o }}", "others")
+    assert subjects.rows == ()
+
+
+ENDLESS = {
+    "cross product": "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }",
+    "path": "SELECT (COUNT(*) AS ?n) { ?a (!<urn:x>|^!<urn:x>)* ?b . ?c (!<urn:x>|^!<urn:x>)* ?d . FILTER(?a != ?d) }",
+    "construct": "CONSTRUCT { ?a ?e ?i } { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l "
+    "FILTER(STRLEN(CONCAT(STR(?c), STR(?f), STR(?i), STR(?l))) < 0) }",
+    "text": "ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(REGEX(CONCAT(STR(?c), STR(?f), STR(?i)), '(x+x+)+y#')) }",
+}
+"""Questions that would take more than a person's life, or a computer's memory."""
+
+
+def answering() -> list[int]:
+    """The processes that answer queries for this one."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            asks = b"oxigraph_query_process" in (place / "cmdline").read_bytes()
+            status = (place / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended meanwhile
+        if asks and int(status[1]) == os.getpid():
+            found.append(int(place.name))
+    return found
+
+
+@pytest.mark.parametrize("sparql", ENDLESS.values(), ids=ENDLESS)
+async def test_what_has_no_end_is_cut_and_burns_nothing_afterwards(store: TraceStore, sparql: str) -> None:
+    for number in range(4):
+        await store.add(runs.told(runs.DOCUMENT_STEPS, session_id=str(number)))
+    began = time.monotonic()
+    with pytest.raises(DeadlineExceeded):
+        await store.query("manuals", sparql, seconds=2, limit=10)
+    assert time.monotonic() - began < 8
+    assert answering() == []
+
+
+async def test_whoever_gives_up_ends_the_query(store: TraceStore) -> None:
+    for number in range(4):
+        await store.add(runs.told(runs.DOCUMENT_STEPS, session_id=str(number)))
+    asking = asyncio.create_task(store.query("manuals", ENDLESS["cross product"], seconds=60, limit=10))
+    await asyncio.sleep(1)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    async with asyncio.timeout(5):
+        while answering():
+            await asyncio.sleep(0.05)
+    assert (await ask(store, "ASK { ?s ?p ?o }")).boolean
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+async def test_no_time_is_no_query(store: TraceStore, seconds: float) -> None:
+    with pytest.raises(BadRequest):
+        await store.query("manuals", "ASK {}", seconds=seconds, limit=1)

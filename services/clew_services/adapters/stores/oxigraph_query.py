@@ -2,8 +2,8 @@
 
 pyoxigraph cannot stop a query that it began: whoever asks for all pairs of all quads would hold a thread for ever. So
 the store takes a snapshot of the files, which are linked and not copied, and another process opens that: it holds up
-no writer, sees one state of the collection, and dies with its deadline. Its memory and its processor time are bounded
-by the operating system, too, so that it cannot outlive us for long.
+no writer, sees one state of the collection, and dies with its deadline. Its memory and its life are bounded by the
+operating system, too, so that it cannot outlive us for long.
 
 The default graph is the union of the collection's graphs as pyoxigraph makes it: a triple that two graphs tell is
 found twice there. Whoever counts says DISTINCT, or names the graph.
@@ -110,9 +110,7 @@ def _read(code: int, told: bytes, said: bytes) -> QueryResult:
     if code:
         words = said.decode(errors="replace").strip().splitlines()
         if code < 0 or "MemoryError" in "".join(words[-1:]) or "memory allocation" in "".join(words):
-            raise BadRequest(
-                "the query needs more memory or processor time than it may have: ask for less at once"
-            )
+            raise BadRequest("the query needs more memory than it may have: ask for less at once")
         raise StoreFailed(f"a query ended with {code}: {words[-1] if words else 'no word'}"[:500])
     answer: dict[str, Any] = json.loads(told)
     if "refused" in answer:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import resource
+import signal
 import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pyoxigraph as ox
 
+from clew_services.adapters.stores.oxigraph_query_sealed import seal
 from clew_services.adapters.stores.oxigraph_runs import RUNS, told_quads
 from clew_services.adapters.stores.oxigraph_terms import from_node
 
@@ -22,15 +24,18 @@ if TYPE_CHECKING:
 MEMORY = 4 * 2**30
 """Bytes of address space."""
 
+GRACE = 5
+"""Seconds beyond those of the query that a process lives whose parent is gone."""
+
 
 def main() -> None:
     """Answer what is asked on standard input."""
+    seal()
     task = json.load(sys.stdin)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    # Whoever started us ends us in time; should they be gone, the kernel does.
-    spent = 4 * int(task["seconds"] + 2)
-    resource.setrlimit(resource.RLIMIT_CPU, (spent, spent))
+    # Whoever started us ends us in time; should they be gone, the kernel does, whatever the query is doing then.
+    signal.alarm(int(task["seconds"]) + GRACE)
     json.dump(answer(_dataset(task), task["sparql"], task["limit"]), sys.stdout)
 
 
@@ -54,6 +59,8 @@ def answer(dataset: ox.Store, sparql: str, limit: int) -> dict[str, Any]:
         }
     except (SyntaxError, ValueError) as error:
         return {"refused": f"no SPARQL query: {error}"[:1_000]}
+    except (OSError, RuntimeError) as error:  # nothing is fetched from elsewhere, and no service is asked
+        return {"refused": f"this query cannot be answered here: {error}"[:1_000]}
 
 
 def _dataset(task: dict[str, Any]) -> ox.Store:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clew_services.errors import BadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 LONGEST_QUERY = 100_000
 """Characters of a query."""
@@ -29,22 +29,26 @@ _WHY: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# SPARQL 1.1, 19.8: what is no keyword, so that only bare words are left. Long strings go before short ones.
+# SPARQL 1.1, 19.8: what is no keyword, so that only bare words are left. Long strings go before short ones. Each
+# character is read a few times at most, however a text is made: whoever checks it has other things to do.
 _TOKENS = re.compile(
     r"""
-      <[^<>"{}|^`\\\x00-\x20]*>
+      (?P<iri><[^<>"{}|^`\\\x00-\x20]*+>)
     | \"{3}(?:(?:\"|\"\")?(?:[^"\\]|\\.))*\"{3}
     | '{3}(?:(?:'|'')?(?:[^'\\]|\\.))*'{3}
-    | "(?:[^"\\\n\r]|\\.)*"
-    | '(?:[^'\\\n\r]|\\.)*'
-    | \#[^\n\r]*
-    | [?$@][\w-]*
-    | (?:\w[\w.-]*)?:[\w:.%\\-]*
-    | (?P<word>[A-Za-z]\w*)
+    | "(?:[^"\\\n\r]|\\.)*+"
+    | '(?:[^'\\\n\r]|\\.)*+'
+    | (?P<unclosed>["'])
+    | \#[^\n\r]*+
+    | [?$@][\w-]*+
+    | (?P<name>\w[\w.-]*+)?+:
+      (?:(?:[\w:%]|\\[_~.!$&'()*+,;=/?\#@%-])(?:[\w:.%-]|\\[_~.!$&'()*+,;=/?\#@%-])*+)?+
+    | (?P<word>\w[\w.-]*+)
     | .
     """,
     re.VERBOSE | re.DOTALL,
 )
+_WORD = re.compile(r"[A-Za-z]\w*+")
 _CODEPOINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
@@ -61,13 +65,30 @@ def check_question(sparql: str) -> None:
 
 
 def _check(text: str) -> None:
-    words = [found["word"].upper() for found in _TOKENS.finditer(text) if found["word"]]
+    words = [word.upper() for word in _words(text)]
     form = next((word for word in words if word not in {"BASE", "PREFIX", "VERSION"}), "")
-    refused = next((word for word in words if word in _WHY), "")
+    # An engine need not want blanks between words: SERVICESILENT, 1e0SERVICE and trueSERVICE:x are calls, too.
+    fetches = next((each for word in words for each in ("SERVICE", "FROM") if each in word), "")
+    refused = fetches or next((word for word in words if word in _WHY), "")
     if refused:
         raise BadRequest(f"SPARQL {refused} is refused: {_WHY[refused]}")
     if form not in FORMS:
-        raise BadRequest(f"a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE, not {form or 'nothing'}")
+        raise BadRequest(
+            f"a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE, not {form[:40] or 'nothing'}"
+        )
+
+
+def _words(text: str) -> Iterator[str]:
+    """The bare words of ``text``, and what else an engine may take for one. Raises BadRequest."""
+    for found in _TOKENS.finditer(text):
+        if found["unclosed"]:
+            raise BadRequest(f"a text in the query is not closed: it begins at character {found.start() + 1}")
+        if found["word"]:
+            yield from _WORD.findall(found["word"])
+        elif found["name"] and "SERVICE" in found["name"].upper():
+            yield "SERVICE"  # as the name of a prefix
+        elif found["iri"] and ")" in found["iri"]:
+            yield from _WORD.findall(found["iri"].partition(")")[2])  # it may be less than, and more than
 
 
 def _character(found: re.Match[str]) -> str:
