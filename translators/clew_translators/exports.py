@@ -10,6 +10,8 @@ from clew_translators.explain.facts import facts_of
 from clew_translators.export_jsonld import to_jsonld
 from clew_translators.export_trig import to_trig, to_turtle
 from clew_translators.otlp import to_json
+from clew_translators.prov.building import NotExpressible, NotProv
+from clew_translators.prov.qnames import Prefixes
 from clew_translators.prov.read_rdf import read_quads
 from clew_translators.prov.write_provjson import write_provjson
 from clew_translators.prov.write_provn import write_provn
@@ -46,11 +48,20 @@ def _spans(quads: Sequence[Triple]) -> str:
     return to_json(told)
 
 
+def _turtle(quads: Sequence[Triple]) -> str:
+    """With a prefix for every name, as readers of PROV that know qualified names alone need it."""
+    try:
+        prefixes = Prefixes(read_quads(quads)).items()
+    except (NotProv, NotExpressible):
+        return to_turtle(quads)  # no PROV; it is Turtle all the same
+    return "".join(f"@prefix {prefix}: <{iri}> .\n" for prefix, iri in prefixes) + to_turtle(quads)
+
+
 FORMATS: Mapping[str, Callable[[Sequence[Triple]], str]] = MappingProxyType(
     {
         "nquads": to_nquads,
         "trig": to_trig,
-        "turtle": to_turtle,
+        "turtle": _turtle,
         "jsonld": to_jsonld,
         "provjson": lambda quads: write_provjson(read_quads(quads)),
         "provn": lambda quads: write_provn(read_quads(quads)),
