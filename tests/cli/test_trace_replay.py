@@ -55,13 +55,13 @@ def test_an_agents_run_is_run_again_with_that_of_its_tool(shell: Shell) -> None:
 
 def test_a_run_that_there_is_not(shell: Shell) -> None:
     said = shell.run("trace", "replay", "nobody")
-    assert (said.code, said.out) == (1, "")
+    assert (said.code, said.out) == (2, "")
     assert "unknown-run" in said.err
 
 
 def test_live_without_services_says_what_to_start(alone: Shell) -> None:
     said = alone.run("trace", "replay", "x", "--live")
-    assert said.code == 1
+    assert said.code == 2
     assert "clew up" in said.err
 
 

@@ -120,6 +120,10 @@ def test_what_cannot_be_said_is_said(shell: Shell) -> None:
 
 def test_two_runs_of_a_store(shell: Shell) -> None:
     where = ("--collection", COLLECTION)
+    unknown = shell.run("trace", "diff", OTHER, "nobody", *where)
+    assert (unknown.code, "unknown-run" in unknown.err) == (2, True), "1 says that they differ"
+    unknown = shell.run("trace", "replay", "nobody", *where)
+    assert (unknown.code, "unknown-run" in unknown.err) == (2, True)
     same = shell.run("trace", "diff", OTHER, OTHER, *where)
     assert (same.code, same.out) == (0, "the runs say the same\n")
     other = shell.run("trace", "diff", runs.SESSION, OTHER, "--json", *where)

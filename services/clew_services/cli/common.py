@@ -71,22 +71,28 @@ def load(data: Path | None = None, **changes: Any) -> Settings:
         raise typer.Exit(2) from None
 
 
-def start(work: Coroutine[Any, Any, T]) -> T:
-    """Run ``work``; a failure of ours, or of the machine, is told in one line and ends the process with 1."""
+def start(work: Coroutine[Any, Any, T], *, trouble: int = 1) -> T:
+    """Run ``work``; a failure of ours, or of the machine, is told in one line and ends the process with ``trouble``.
+
+    That is 2 for a command that ends with 1 to say something else.
+    """
     import uvloop
 
     from clew_services.errors import ClewError
 
     try:
         return uvloop.run(_until_terminated(work))
+    except typer.Exit as ended:  # it was told already
+        raise typer.Exit(trouble if ended.exit_code == 1 else ended.exit_code) from None
     except ClewError as error:
-        fail(error.type, str(error))
+        fail(error.type, str(error), trouble)
     except TimeoutError:
-        fail("timeout", "nobody answered in time: do the services run, and are they well? `clew doctor` says")
+        message = "nobody answered in time: do the services run, and are they well? `clew doctor` says"
+        fail("timeout", message, trouble)
     except BrokenPipeError:
         raise  # whoever read our output went away; the command line ends without a word
     except OSError as error:
-        fail("unusable", f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        fail("unusable", f"{error.filename}: {error.strerror}" if error.filename else str(error), trouble)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except asyncio.CancelledError:

@@ -43,7 +43,7 @@ def replay(
     json: JsonOption = False,
     data: DataOption = None,
 ) -> None:
-    """Run a question again, and say what comes out otherwise. Ends with 1 when anything does.
+    """Run a question again, and say what comes out otherwise. Ends with 1 when anything does, with 2 if it cannot run.
 
     What models and searches said is taken from the trace, so this shows what this version decides otherwise, costs
     nothing and leaves nothing behind. With --live all is asked again, under a session of its own, whose trace is kept.
@@ -51,7 +51,7 @@ def replay(
     from clew_services.cli.why_view import render_diff
 
     work = _live if live else _recorded
-    found = start(work(load(data), collection, run, timeout))
+    found = start(work(load(data), collection, run, timeout), trouble=2)
     if json:
         for one in found:
             emit_json(asdict(one))

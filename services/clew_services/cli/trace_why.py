@@ -71,12 +71,12 @@ def diff(
 ) -> None:
     """Say in what the run B differs from the run A: what was asked, found, decided and said. Times do not count.
 
-    Ends with 1 where they differ.
+    Ends with 1 where they differ, with 2 where one of them cannot be read.
     """
     from clew_services.cli.why_view import render_diff
     from clew_translators.trace_diff import diff as differences_of
 
-    old, new = start(_both(load(data), collection, before, after))
+    old, new = start(_both(load(data), collection, before, after), trouble=2)
     found = differences_of(old, new)
     if json:
         for one in found:
