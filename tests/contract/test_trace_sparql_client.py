@@ -96,6 +96,12 @@ async def test_a_slow_server_is_not_waited_for() -> None:
 @pytest.mark.parametrize(
     "sparql",
     [
+        "SELECT * { ?s ?p ?o SERVICESILENT<http://x/> { ?a ?b ?c } }",
+        "SELECT * { ?s ?p ?o SERVICE:x { ?a ?b ?c } }",
+        "SELECT * { ?s ?p trueSERVICE:x { ?a ?b ?c } }",
+        "SELECT * { ?s ?p trueService<http://x/> { ?a ?b ?c } }",
+        "SELECT * { ?s ?p ?o FILTER(?o<1)SERVICE:x#>\n { ?a ?b ?c } }",
+        "SELECT * { " + "a." * 49_000,
         "PREFIX e: <urn:e> SELECT * { ?s e:a\\' ?o SERVICE <http://127.0.0.1:1/> { ?a ?b ?c } } #'",
         "SELECT * { ?s ?p '\\u0027 } SERVICE <http://x/> { ' }",
         'SELECT * { ?s ?p """""" . SERVICE <http://x/> { ?a ?b """""" } }',
