@@ -46,9 +46,9 @@ from tests.contract.bus_traps import GuardedPulsar, PulsarTraps, TokenTraps  # n
 from tests.servers.pulsar import Pulsar  # noqa: E402
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def killable() -> Iterator[Pulsar]:
-    """A server of our own: the shared one is in use by others while we kill this one."""
+    """A server of each test's own: the shared one is in use by others, and one that was killed may load topics late."""
     with Pulsar() as server:
         yield server
 
