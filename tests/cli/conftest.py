@@ -28,14 +28,14 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         yield running
         running.process.terminate()
         running.process.wait(30)
-    assert asyncio.run(_proven(shell.data)) > 0
+    asyncio.run(_proven(shell.data))
 
 
-async def _proven(data: Path) -> int:
-    """Whatever the tests were about, every trace that they made is valid."""
+async def _proven(data: Path) -> None:
+    """Whatever the tests were about, every trace that they made, and did not erase, is valid."""
     store = OxigraphTraceStore(data / "traces")
     try:
-        return await prove_stored(store)
+        await prove_stored(store)
     finally:
         await store.close()
 
