@@ -6,8 +6,12 @@ from rich.console import Console, RenderableType
 
 from clew_schema.facts import Concluded, Fact, ToolChosen, ToolObserved
 from clew_services.cli.trace_compact import LONG, footer, header, render_compact, size
+from clew_services.cli.why_view import render_why
+from clew_translators.explain import question_uri
+from clew_translators.explain.facts import facts_of
 from clew_translators.trace import read_trace
 from clew_translators.trace_tree import TraceTree, graft
+from clew_translators.why import why
 from tests.translators import runs
 
 SCREEN = 50
@@ -20,13 +24,17 @@ def shown(*things: RenderableType, width: int = 100) -> list[str]:
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
-def agent(count: int, thought: str = "Let me look.") -> TraceTree:
+def iterations(count: int, thought: str = "Let me look.") -> tuple[tuple[Fact, ...], ...]:
     steps: list[tuple[Fact, ...]] = [(runs.AGENT_RUN[0],)]
     for number in range(1, count):
         chosen = ToolChosen(number=number, thought=f"{thought} {number}", action="document-query")
         steps.append((chosen, ToolObserved(number=number, observation="line\n" * 50)))
     steps.append((Concluded(answer="It is\x1b[2J 42.", after=count - 1),))
-    return read_trace(runs.quads_of(runs.told(tuple(steps), "agent", runs.AGENT_SESSION)))
+    return tuple(steps)
+
+
+def agent(count: int, thought: str = "Let me look.") -> TraceTree:
+    return read_trace(runs.quads_of(runs.told(iterations(count, thought), "agent", runs.AGENT_SESSION)))
 
 
 def test_thirty_steps_fit_a_screen() -> None:
@@ -53,3 +61,13 @@ def test_the_run_of_a_tool_is_one_line_under_its_step() -> None:
     lines = shown(render_compact(tree))
     assert "↳ its own run: answered, 3 steps" in lines[1]
     assert lines[1].endswith("Within 30 days [1].")
+
+
+def test_why_of_thirty_steps_fits_a_screen_too() -> None:
+    facts = facts_of(runs.quads_of(runs.told(iterations(30), "agent", runs.AGENT_SESSION)))
+    uri = question_uri(runs.AGENT_SESSION, "agent")
+    lines = shown(render_why(why(facts, uri)))
+    assert len(lines) < SCREEN
+    assert all(len(line) <= 100 for line in lines)
+    assert [line.split()[2] for line in lines if "Step " in line] == [f"{n}:" for n in range(1, 30)]
+    assert any(line.lstrip("│├└─ ").startswith("said") for line in lines), "the conclusion is whole"

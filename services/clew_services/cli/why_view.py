@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from rich.tree import Tree
 
+from clew_services.cli.trace_compact import LONG
 from clew_services.cli.trace_view import clipped, one_line
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ def render_why(why: Why, sentence: int = 0) -> Tree:
     _course(root, why)
     for exchange in why.exchanges:
         _exchange(root, exchange)
-    for iteration in why.iterations:
-        _iteration(root, iteration, why)
+    _iterations(root, why)
     if why.sentences:
         branch = root.add(Text("The answer, sentence by sentence", style="bold"))
         for one in why.sentences:
@@ -207,6 +207,27 @@ def _exchange(root: Tree, one: Exchange) -> None:
                 f"{one.status_before} → {one.status_after}; {one.found} chunks found, {one.new} of them new"
             )
             twig.add(Text.assemble(("which changed  ", "dim"), one_line(change)))
+
+
+def _iterations(root: Tree, why: Why) -> None:
+    """Each iteration with what it thought, asked and saw; of many, the conclusion so, and the others on one line."""
+    many = len(why.iterations) > LONG
+    for one in why.iterations:
+        if many and one.number:
+            root.add(_one_line(one, why))
+        else:
+            _iteration(root, one, why)
+
+
+def _one_line(one: Iteration, why: Why) -> Text:
+    uses = f" builds on {', '.join(map(str, one.uses))}" if one.uses else ""
+    label = Text(no_wrap=True, overflow="ellipsis")
+    label.append(f"Step {one.number}: {clipped(one.action, 40)}", style="bold yellow")
+    label.append(uses, style="dim")
+    if one.trace in why.tools:
+        label.append(f"  its run: {why.tools[one.trace].outcome}", style="dim")
+    label.append(f"  {clipped(one.observation, _SENTENCE)}", style="red" if one.failed else "")
+    return label
 
 
 def _iteration(root: Tree, one: Iteration, why: Why) -> None:
