@@ -11,34 +11,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import count
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from clew_services.adapters.stores.sparql_index import STANDS_FOR
-from clew_services.adapters.stores.sparql_text import check_question
+from clew_services.adapters.stores.sparql_text import FORMS, REFUSED, check_question, unescaped
 from clew_services.errors import BadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from clew_services.adapters.stores.sparql_index import Place
 
 DEEPEST = 100
 """How deep groups may be in groups."""
 
-FORMS = frozenset({"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"})
 HIDDEN = "clew_graph_"
 """How the variables begin that are put into a query."""
-
-_UPDATES = ("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH", "USING")
-_WHY: Mapping[str, str] = MappingProxyType(
-    {
-        "SERVICE": "it asks another server",
-        "FROM": "the dataset is the collection's; name one of its graphs with GRAPH",
-        **dict.fromkeys(_UPDATES, "traces are only read here"),
-    }
-)
 
 _TOKEN = re.compile(
     r"""
@@ -62,7 +51,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_CODEPOINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +82,9 @@ class Question:
 def question(sparql: str, place: Place, *, limit: int) -> Question:
     """``sparql`` about the graphs of ``place``; a SELECT gives at most ``limit`` rows. Raises BadRequest."""
     check_question(sparql)  # what an engine may read otherwise than we do below
-    if _CODEPOINT.search(sparql):
+    if unescaped(sparql) != sparql:
         # Of the two ways to read an escape, before or after there are tokens, neither may hide anything.
-        _check([*_words(_CODEPOINT.sub(_character, sparql))])
+        _check([*_words(unescaped(sparql))])
         raise BadRequest("a query with \\u escapes: write the characters themselves")
     tokens = [*_words(sparql)]
     form = _check(tokens)
@@ -123,8 +111,8 @@ def _check(tokens: Sequence[Token]) -> str:
     """The form of a query that may be asked. Raises BadRequest for what may not."""
     prologue, form, depth = {"BASE", "PREFIX", "VERSION"}, "", 0
     for token in tokens:
-        if token.word in _WHY:
-            raise BadRequest(f"SPARQL {token.word} is refused: {_WHY[token.word]}")
+        if token.word in REFUSED:
+            raise BadRequest(f"SPARQL {token.word} is refused: {REFUSED[token.word]}")
         form = form or (token.word if token.word not in prologue else "")
         depth += {"{": 1, "}": -1}.get(token.text, 0) if token.kind == "sign" else 0
         if not 0 <= depth <= DEEPEST:
@@ -215,8 +203,3 @@ class _Rewriting:
         token = self.tokens[self.at]
         self.at += 1
         return token
-
-
-def _character(found: re.Match[str]) -> str:
-    code = int(found[1] or found[2], 16)
-    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else found[0]

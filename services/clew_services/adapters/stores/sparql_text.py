@@ -19,9 +19,10 @@ LONGEST_QUERY = 100_000
 """Characters of a query."""
 
 FORMS = frozenset({"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"})
+"""The queries that only read."""
 
 _UPDATES = ("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH", "USING")
-_WHY: Mapping[str, str] = MappingProxyType(
+REFUSED: Mapping[str, str] = MappingProxyType(
     {
         "SERVICE": "it asks another server",
         "FROM": "the dataset is the collection's; name one of its graphs with GRAPH",
@@ -60,7 +61,7 @@ def check_question(sparql: str) -> None:
     if len(sparql) > LONGEST_QUERY:
         raise BadRequest(f"a query of more than {LONGEST_QUERY} characters: ask for less at once")
     # An engine may take \u0053ERVICE for the keyword, or for an error: both readings must be harmless.
-    for text in {sparql, _CODEPOINT.sub(_character, sparql)}:
+    for text in {sparql, unescaped(sparql)}:
         _check(text)
 
 
@@ -69,9 +70,9 @@ def _check(text: str) -> None:
     form = next((word for word in words if word not in {"BASE", "PREFIX", "VERSION"}), "")
     # An engine need not want blanks between words: SERVICESILENT, 1e0SERVICE and trueSERVICE:x are calls, too.
     fetches = next((each for word in words for each in ("SERVICE", "FROM") if each in word), "")
-    refused = fetches or next((word for word in words if word in _WHY), "")
+    refused = fetches or next((word for word in words if word in REFUSED), "")
     if refused:
-        raise BadRequest(f"SPARQL {refused} is refused: {_WHY[refused]}")
+        raise BadRequest(f"SPARQL {refused} is refused: {REFUSED[refused]}")
     if form not in FORMS:
         raise BadRequest(
             f"a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE, not {form[:40] or 'nothing'}"
@@ -89,6 +90,11 @@ def _words(text: str) -> Iterator[str]:
             yield "SERVICE"  # as the name of a prefix
         elif found["iri"] and ")" in found["iri"]:
             yield from _WORD.findall(found["iri"].partition(")")[2])  # it may be less than, and more than
+
+
+def unescaped(sparql: str) -> str:
+    """``sparql`` with its codepoint escapes (19.2) read, as an engine may that reads them before there are tokens."""
+    return _CODEPOINT.sub(_character, sparql)
 
 
 def _character(found: re.Match[str]) -> str:
