@@ -122,8 +122,9 @@ class Observer:
         self.event("step_replayed", step=step.name, message_id=cause)
 
     def refused(self, handling: Handling, error: Exception) -> None:
-        """The caller was told no."""
-        self._failed("step_refused", "refused", "info", handling, error)
+        """The caller was told no; of a step that has none, nobody but the log hears of it."""
+        told = handling.step.caller or handling.step.on_failure
+        self._failed("step_refused", "refused", "info" if told else "warning", handling, error)
 
     def retried(self, handling: Handling, error: Exception, after: float) -> None:
         """A delayed copy was published."""
