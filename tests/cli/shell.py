@@ -16,6 +16,8 @@ from typing import Any
 
 CLEW = Path(sys.executable).with_name("clew")
 READY_SECONDS = 60.0
+INTERRUPTIBLE = ("env", "--default-signal=INT", CLEW)
+"""``clew`` that Ctrl-C ends: a shell's background job, as a test run may be one, has it switched off for what it starts."""
 
 
 @dataclass(frozen=True)

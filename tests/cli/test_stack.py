@@ -17,7 +17,7 @@ from clew_schema.agent import AgentResponse
 from clew_schema.documents import DocumentStatus
 from clew_schema.limits import MAX_MESSAGE_BYTES
 from clew_schema.retrieval import DocumentRagResponse
-from tests.cli.shell import CLEW, Shell, Up
+from tests.cli.shell import INTERRUPTIBLE, Shell, Up
 
 pytestmark = pytest.mark.slow
 
@@ -207,9 +207,8 @@ def test_text_of_documents_and_questions_cannot_paint_the_terminal(shell: Shell,
 def test_asking_ends_with_the_signal_or_with_patience_and_leaves_nothing_behind(alone: Shell) -> None:
     with alone.up(CLEW_SERVICES="trace-store"):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            # A shell's background job, as a test run may be one, has Ctrl-C switched off for what it starts.
             with subprocess.Popen(
-                ["env", "--default-signal=INT", CLEW, "ask", QUESTION],
+                [*INTERRUPTIBLE, "ask", QUESTION],
                 env=alone.environment,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew_translators.quads import from_nquads
-from tests.cli.shell import CLEW, Shell
+from tests.cli.shell import CLEW, INTERRUPTIBLE, Shell
 from tests.cli.test_trace_list import RED, foreign, keep
 from tests.contract.trace_stores import found
 from tests.translators import runs
@@ -132,7 +132,7 @@ def test_a_query_without_end_is_cut_and_leaves_no_process(alone: Shell) -> None:
 def test_a_query_ends_with_who_asked_it(alone: Shell, number: int, code: int) -> None:
     keep(alone, *(batch for n in range(3) for batch in runs.told(runs.DOCUMENT_STEPS, session_id=str(n))))
     asking = subprocess.Popen(
-        [CLEW, "trace", "sparql", ENDLESS, *MANUALS, "--timeout", "60"],
+        [*INTERRUPTIBLE, "trace", "sparql", ENDLESS, *MANUALS, "--timeout", "60"],
         env=alone.environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
