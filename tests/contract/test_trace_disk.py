@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 
 from clew_schema.facts import Fact
 from clew_schema.rdf import Metadata, Triple, Triples, iri, literal
-from clew_services.adapters.stores.oxigraph_datasets import BULK
+from clew_services.adapters.stores.oxigraph_datasets import BULK, Datasets
 from clew_services.adapters.stores.trace_oxigraph import OxigraphTraceStore, folder_name
 from clew_services.errors import BadRequest, StoreFailed, Unreadable
 from clew_services.ports import TraceFilter
@@ -166,3 +169,27 @@ async def test_no_facts_make_a_batch_that_the_store_refuses(
     assert batch.metadata is not None
     assert await store.run("c", batch.metadata.root)
     await store.close()
+
+
+def test_files_that_rocksdb_deletes_meanwhile_count_no_more(tmp_path: Path) -> None:
+    """As its compaction does in the background, whatever we look at."""
+    datasets, folder, over = Datasets(tmp_path, limit=1, pinned=""), tmp_path / "x", threading.Event()
+    folder.mkdir()
+
+    def churn() -> None:
+        for number in itertools.count():
+            if over.is_set():
+                return
+            (folder / f"{number % 50}.sst").write_bytes(b"12345")
+            (folder / f"{(number - 20) % 50}.sst").unlink(missing_ok=True)
+
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(churn)
+        try:
+            sizes = {datasets.size("x") for _ in range(3_000)}
+        finally:
+            over.set()
+        busy.result()
+    assert max(sizes) <= 50 * 5
+    datasets.drop("x")
+    assert datasets.size("x") == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import OrderedDict
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -78,8 +79,12 @@ class Datasets:
         return sorted(each.name for each in self._folder.glob("*") if each.is_dir())
 
     def size(self, name: str) -> int:
-        """Bytes of the files of the dataset."""
-        return sum(file.stat().st_size for file in (self._folder / name).glob("*"))
+        """Bytes of the files of the dataset, as far as they stand still: RocksDB deletes some whenever it likes."""
+        total = 0
+        for file in (self._folder / name).glob("*"):
+            with suppress(FileNotFoundError):
+                total += file.stat().st_size
+        return total
 
     def drop(self, name: str) -> None:
         """Delete the dataset with its files."""
@@ -105,7 +110,7 @@ class Datasets:
         del self._open[name]
         old.rename(spare)
         new.rename(old)
-        shutil.rmtree(spare)
+        _remove(spare)
 
     def mend(self) -> None:
         """Finish, or undo, what was cut short: a rewriting, a query."""
@@ -115,9 +120,9 @@ class Datasets:
             whole = self._folder / spare.stem
             if not whole.exists():  # the new one was complete
                 whole.with_name(f"{spare.stem}.new").rename(whole)
-            shutil.rmtree(spare)
+            _remove(spare)
         for half in self._folder.glob("*.new"):
-            shutil.rmtree(half)
+            _remove(half)
 
     def close(self) -> None:
         """Write all to the disk, and let go of the locks."""
@@ -153,3 +158,10 @@ class Datasets:
         if self._waiting.get(name):
             self._open[name].flush()
         self._waiting.pop(name, None)
+
+
+def _remove(folder: Path) -> None:
+    """Delete ``folder``, in which files may go away by themselves meanwhile. Raises OSError if some of it stays."""
+    while folder.exists():
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder)
