@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+
 from clew_services import settings
 from clew_services.settings import Settings
 from generators.markdown import code, doc, page, table
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 GROUPS = (
     ("Where things are", ("data",)),
@@ -19,7 +27,7 @@ GROUPS = (
 
 def render() -> str:
     """The page."""
-    rows = [(row[0].removeprefix("CLEW_").lower(), row) for row in settings.describe()]
+    rows = [(row[0].removeprefix("CLEW_").lower(), row) for row in _described()]
     parts = []
     for title, _ in GROUPS:
         mine = [row for name, row in rows if _group(name) == title]
@@ -41,3 +49,18 @@ def _group(name: str) -> str:
 
 def _default(text: str) -> str:
     return code(text) if text else "(empty)"
+
+
+def _described() -> list[tuple[str, str, str]]:
+    """(variable, default, meaning) of every setting."""
+    return [
+        (f"CLEW_{name.upper()}", _default_of(field), field.description or "")
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def _default_of(field: FieldInfo) -> str:
+    value = field.default
+    if isinstance(value, SecretStr):
+        return ""
+    return "~/.local/share/clew" if isinstance(value, Path) else str(value)

@@ -33,6 +33,7 @@
 from typing import ClassVar
 
 from clew_schema.errors import Error
+from clew_services.redaction import hide
 
 LONGEST = 2_000
 """Characters of an error's message that a caller is told."""
@@ -219,8 +220,8 @@ class BusFailed(Transient):
 
 
 def told(error: Exception) -> Error:
-    """What a caller is told of ``error``. A bug's own text stays inside: it may hold anything."""
+    """What a caller is told of ``error``, without secrets. A bug's own text stays inside: it may hold anything."""
     if isinstance(error, ClewError):
-        text = str(error) or error.type
+        text = hide(str(error)) or error.type
         return Error(type=error.type, message=text if len(text) <= LONGEST else text[:LONGEST] + "…")
     return Error(type=ClewError.type, message=f"internal error ({type(error).__name__}); the logs say more")

@@ -27,10 +27,11 @@ from clew_schema.limits import (
     TICKET_HOURS,
 )
 from clew_schema.topics import Profile, TopicSpace
+from clew_services.redaction import SECRETS, secrets_of, without_secrets
 from clew_services.setting_checks import ADDRESSES, MILVUS, headers_of
 
 if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
+    from collections.abc import Iterator
 
 
 ExplainProfile = Literal["spec", "trustgraph"]
@@ -40,7 +41,9 @@ ExplainProfile = Literal["spec", "trustgraph"]
 class Settings(BaseSettings):
     """Read once at the start. A value of the wrong kind is refused, naming the variable."""
 
-    model_config = SettingsConfigDict(env_prefix="CLEW_", env_ignore_empty=True, frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="CLEW_", env_ignore_empty=True, frozen=True, extra="ignore", hide_input_in_errors=True
+    )
 
     data: Path = Field(
         Path.home() / ".local" / "share" / "clew", description="Folder of everything embedded."
@@ -201,6 +204,8 @@ class Settings(BaseSettings):
         starts = ADDRESSES[info.field_name or ""]
         if value and not value.startswith(starts):
             raise ValueError(f"it begins with {' or '.join(starts)}")
+        if info.field_name == "pulsar_url" and "@" in value:
+            raise ValueError("Pulsar knows no user in an address: its token goes into CLEW_PULSAR_TOKEN")
         return value
 
     @field_validator("otlp_headers")
@@ -232,6 +237,8 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        # Whoever has settings has learned what no output may hold: nobody can forget to.
+        SECRETS.learn(secrets_of(self.__dict__))
         if self.embedder == "http" and not self.embedding_url:
             raise ValueError("CLEW_EMBEDDER=http needs CLEW_EMBEDDING_URL")
         if bool(self.trace_sparql_query) != bool(self.trace_sparql_update):
@@ -244,6 +251,16 @@ class Settings(BaseSettings):
             except ValueError as error:
                 raise ValueError(f"CLEW_CHUNK_SIZES, CLEW_CHUNK_OVERLAPS: {error}") from None
         return self
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
+        """Without passwords in addresses; SecretStr hides the others."""
+        for name, value in super().__repr_args__():
+            yield name, without_secrets(value) if isinstance(value, str) else value
+
+    @classmethod
+    def secret_fields(cls) -> tuple[str, ...]:
+        """The settings whose whole value is a secret."""
+        return tuple(name for name, field in cls.model_fields.items() if field.annotation is SecretStr)
 
     @property
     def embedded_broker(self) -> bool:
@@ -276,18 +293,3 @@ class Settings(BaseSettings):
     def milvus(self) -> str:
         """URI of the vector store."""
         return self.milvus_uri or str(self.data / "milvus.db")
-
-
-def describe() -> list[tuple[str, str, str]]:
-    """(variable, default, meaning) of every setting, for the help and the reference."""
-    return [
-        (f"CLEW_{name.upper()}", _default(field), field.description or "")
-        for name, field in Settings.model_fields.items()
-    ]
-
-
-def _default(field: FieldInfo) -> str:
-    value = field.default
-    if isinstance(value, SecretStr):
-        return ""
-    return "~/.local/share/clew" if isinstance(value, Path) else str(value)

@@ -46,14 +46,14 @@ async def test_a_server_that_was_away_for_long_is_found_back_soon(tmp_path: Path
         await store.ensure(INFO)
         await store.upsert("my docs", LEAVES)
         server.kill()
-        for _ in range(24):  # whoever asks meanwhile makes gRPC more and more reluctant
+        for _ in range(40):  # whoever asks meanwhile makes gRPC more and more reluctant
             with pytest.raises(RetrievalFailed):
                 await store.count("my docs")
             await asyncio.sleep(0.25)
         server.start()
         back = time.monotonic()
         while await failing(store):
-            assert time.monotonic() < back + 2
+            assert time.monotonic() < back + 8  # gRPC alone may wait for two minutes by now
             await asyncio.sleep(0.05)
         assert await store.count("my docs") == 5
         await store.close()

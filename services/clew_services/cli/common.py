@@ -16,6 +16,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from clew_services.redaction import hide, without_secrets
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
@@ -65,7 +67,8 @@ def load(data: Path | None = None, **changes: Any) -> Settings:
         for problem in error.errors(include_url=False):
             given = problem["input"] if isinstance(problem["input"], str | int | float) else ""
             name = "_".join(("CLEW", *map(str, problem["loc"]))).upper()
-            given = re.sub(r"//[^/@]*@", "//***@", str(given))  # a password in a URL
+            secret = any(f"CLEW_{field}".upper() == name for field in Settings.secret_fields())
+            given = "***" if secret else without_secrets(re.sub(r"//[^/@]*@", "//***@", str(given)))
             where = f"{name}={given}: " if problem["loc"] else ""
             tell_error("bad-setting", where + problem["msg"].removeprefix("Value error, "))
         raise typer.Exit(2) from None
@@ -114,8 +117,8 @@ def fail(kind: str, message: str, code: int = 1) -> NoReturn:
 
 
 def tell_error(kind: str, message: str) -> None:
-    """Tell what went wrong, and go on."""
-    say(err, ("error", "red"), " ", (kind, "bold"), f": {message}", whole=True)
+    """Tell what went wrong, without secrets, and go on."""
+    say(err, ("error", "red"), " ", (kind, "bold"), f": {hide(message)}", whole=True)
 
 
 def say(console: Console, *parts: str | tuple[str, str], end: str = "\n", whole: bool = False) -> None:

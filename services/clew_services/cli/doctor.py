@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
 from clew_services.cli.common import DataOption, JsonOption, emit_json, load, out, start
+from clew_services.redaction import hide
 
 if TYPE_CHECKING:
     from clew_services.doctor import Check
@@ -27,6 +29,7 @@ def doctor(json: JsonOption = False, data: DataOption = None) -> None:
     def tell(check: Check) -> None:
         nonlocal failed
         failed = failed or check.state == "fail"
+        check = replace(check, message=hide(check.message), advice=hide(check.advice))
         if json:
             emit_json(
                 {"check": check.name, "state": check.state, "message": check.message, "advice": check.advice}

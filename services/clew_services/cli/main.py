@@ -12,6 +12,7 @@ import typer
 
 from clew_services.cli import ask, dead, demo, doctor, documents, evaluate, ingest, run, ticket, topics, trace
 from clew_services.cli.common import out, prepare_streams
+from clew_services.redaction import guard_tracebacks
 
 
 class _CommandLine(typer.Typer):
@@ -19,7 +20,9 @@ class _CommandLine(typer.Typer):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         prepare_streams()
-        return super().__call__(*args, **kwargs)
+        guard_tracebacks()
+        # Not as typer calls itself: it puts a hook of its own in the place of ours, and that hides nothing.
+        return typer.main.get_command(self)(*args, **kwargs)
 
 
 app = _CommandLine(

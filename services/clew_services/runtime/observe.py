@@ -15,6 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from clew_services.core.bounds import clip
 from clew_services.errors import ClewError, told
+from clew_services.redaction import hide, hide_in_log
 
 if TYPE_CHECKING:
     from clew_services.runtime.handling import Handling
@@ -175,7 +176,7 @@ class Observer:
 def _words(error: Exception) -> str:
     """What a log may say of ``error``. The words of a caller's mistake, or of a bug, may be the caller's own text."""
     if isinstance(error, ClewError) and not error.callers_fault:
-        return clip(str(error), 500)
+        return clip(hide(str(error)), 500)
     return type(error).__name__
 
 
@@ -197,9 +198,14 @@ def configure_logging(level: str = "info", *, form: Literal["json", "console"] =
     if form == "json":
         # Never the locals of a traceback: they hold questions, documents and keys.
         frames = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-        processors += [structlog.processors.ExceptionRenderer(frames), structlog.processors.JSONRenderer()]
+        processors += [
+            structlog.processors.ExceptionRenderer(frames),
+            hide_in_log,
+            structlog.processors.JSONRenderer(),
+        ]
     else:
         plain = structlog.dev.plain_traceback
+        processors.append(hide_in_log)
         processors.append(
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)
         )
