@@ -30,6 +30,10 @@ MEANING = {
         "on pieces of text and progress: the execution that they belong to. When it changes, the text begins again",
     ),
     "ASKED_AT": ("services", "when the run began, on a message that is sent again from a dead letter"),
+    "FAILURES": (
+        "services",
+        "on a delayed copy: number, time, error and message of the newest failed attempts, as JSON",
+    ),
 }
 """Constant → (who sets it, what it means). A constant that is missing here stops the generator."""
 

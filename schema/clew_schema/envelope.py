@@ -27,10 +27,13 @@ TRACE = "trace"
 SEQUENCE = "sequence"
 STREAM = "stream"
 ASKED_AT = "asked-at"
+FAILURES = "failures"
 
-_KNOWN = frozenset(
-    {ID, SESSION_ID, MESSAGE_ID, ATTEMPT, DUE, REPLY_TO, TRACEPARENT, DEADLINE, TRACE, ASKED_AT}
+KNOWN = frozenset(
+    {ID, SESSION_ID, MESSAGE_ID, ATTEMPT, DUE, REPLY_TO, TRACEPARENT, DEADLINE, TRACE, ASKED_AT, FAILURES}
 )
+"""The properties that an Envelope reads by name, and the one that tells of earlier attempts."""
+
 _MOST_ATTEMPTS = 1_000
 
 
@@ -75,7 +78,7 @@ class Envelope:
             deadline=_number(properties, DEADLINE),
             traced=properties.get(TRACE, "") != "off",
             asked_at=properties.get(ASKED_AT, ""),
-            other=dict(islice(((k, v) for k, v in properties.items() if k not in _KNOWN), MAX_PROPERTIES)),
+            other=dict(islice(((k, v) for k, v in properties.items() if k not in KNOWN), MAX_PROPERTIES)),
         )
 
     def properties(self) -> dict[str, str]:

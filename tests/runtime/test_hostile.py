@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from clew_schema.envelope import Envelope
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse, ReturnAddress
 from clew_schema.topics import TopicSpace
 from clew_services.errors import ModelReplyInvalid
+from clew_services.runtime.letter import body_of
 from clew_services.runtime.outcome import Outcome
 from clew_services.runtime.respond import AgentCaller
 from tests.runtime.world import World
@@ -65,14 +67,18 @@ async def test_a_question_of_megabytes_is_answered_and_its_trace_has_an_end() ->
         assert "settle_failed" not in world.log.names()
 
 
-async def test_a_message_too_large_for_a_letter_is_cut_and_says_so() -> None:
+async def test_a_message_too_large_for_one_letter_is_kept_whole_in_several() -> None:
+    body = bytes(range(128, 256)) * 27_000
     async with World() as world:
-        await world.ask(b"\xff" * 3_500_000)
+        await world.ask(body)
         await world.settle()
         assert types_of(world) == ["unreadable"]
-        (letter,) = world.letters()
-        assert (letter.truncated, letter.payload_bytes) == (True, 3_500_000)
-        assert len(letter.payload) < 200_000
+        first, second = world.letters()
+        assert (first.part, first.parts, second.part) == (1, 2, 2)
+        assert first.letter_id == second.letter_id
+        assert not first.truncated
+        assert body_of(first) + body_of(second) == body
+        assert (second.payload_bytes, second.payload_sha256) == (len(body), sha256(body).hexdigest())
         assert world.backlog() == 0
 
 

@@ -20,7 +20,7 @@ from clew_services.errors import told as told_error
 from clew_services.ports import Outgoing
 from clew_services.runtime.explaining import Explaining, entity_of
 from clew_services.runtime.fitting import encode
-from clew_services.runtime.letter import letter_of
+from clew_services.runtime.letter import letter_of, parts_of, tried
 from clew_services.runtime.stamping import established, trail_of
 from clew_translators import bus
 from clew_translators.explain import Told, question_uri
@@ -99,7 +99,7 @@ class Packer:
             send = tell(handling.body, news)
             out.append(_Draft(self._topic(handling, send), send.body, send.topic.key_of(send.body)))
         if letter is not None:
-            out.append(self._lettered(letter))
+            out += self._lettered(letter)
         return self._numbered(handling, out)
 
     def letter(self, handling: Handling, delivery: Delivery, error: Exception) -> DeadLetter:
@@ -134,19 +134,23 @@ class Packer:
             topic=topic, payload=bus.encode(body), key=handling.session_id, properties=envelope.properties()
         )
 
-    def retry(self, handling: Handling, delivery: Delivery, due: int) -> Outgoing:
-        """The delayed copy that is tried next at ``due`` (milliseconds since 1970). It keeps the id of the first."""
+    def retry(self, handling: Handling, delivery: Delivery, due: int, error: Exception) -> Outgoing:
+        """The delayed copy that is tried next at ``due`` (milliseconds since 1970). It keeps the id of the first.
+
+        And it tells why the attempts before it failed, the last one with ``error``.
+        """
         envelope = replace(handling.envelope, message_id=handling.cause).retry(due)
         return Outgoing(
             topic=self.space.retry(handling.step.topic.name, handling.step.service),
             payload=delivery.payload,
             key=clip(delivery.key, MAX_PROPERTY_CHARACTERS),
-            properties=envelope.properties(),
+            properties=tried(handling, delivery, error, envelope),
             deliver_at=due,
         )
 
-    def _lettered(self, letter: DeadLetter) -> _Draft:
-        return _Draft(self.space.full(topics.DEAD_LETTER.name), letter, letter.session_id)
+    def _lettered(self, letter: DeadLetter) -> list[_Draft]:
+        topic = self.space.full(topics.DEAD_LETTER.name)
+        return [_Draft(topic, part, letter.session_id) for part in parts_of(letter)]
 
     def _explained(self, handling: Handling, facts: Sequence[Fact]) -> Iterator[_Draft]:
         caller, run = handling.step.caller, handling.run

@@ -197,7 +197,7 @@ class Processor:
         if isinstance(verdict, Retry):
             self.observer.retried(handling, error, verdict.after_seconds)
             due = int((self.clock.now() + verdict.after_seconds) * 1000)
-            copy = (self.packer.retry(handling, delivery, due),)
+            copy = (self.packer.retry(handling, delivery, due, error),)
             return await self._recorded(handling, copy, _attempt(handling.cause, handling.envelope.attempt))
         letter = None
         if isinstance(verdict, Bury):
