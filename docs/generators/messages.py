@@ -12,6 +12,7 @@ from pydantic_core import PydanticUndefined
 from clew_schema import (
     agent,
     base,
+    dead_letters,
     documents,
     errors,
     evidence,
@@ -26,7 +27,20 @@ from clew_schema.base import Message
 from clew_schema.topics import TOPICS
 from generators.markdown import code, doc, page, table
 
-MODULES = (base, retrieval, grading, agent, documents, rdf, errors, evidence, facts, services, library)
+MODULES = (
+    base,
+    retrieval,
+    grading,
+    agent,
+    documents,
+    rdf,
+    errors,
+    dead_letters,
+    evidence,
+    facts,
+    services,
+    library,
+)
 
 INTRO = """
 Bodies are UTF-8 JSON. Keys are the field names below. Every field is written, defaults included; an absent field means

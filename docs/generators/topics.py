@@ -22,6 +22,8 @@ OUTSIDE = {
     "agent-observation": ("document-rag (by return address)",),
     "explainability": ("every step of a run (the runtime)",),
     "dead-letter": ("every step (the runtime)",),
+    "dead-letter-request": ("operators",),
+    "dead-letter-response": ("dead-letters",),
 }
 """Publishers that no handler's code names."""
 
@@ -34,6 +36,7 @@ READERS_OUTSIDE = {
     "graph-rag-response": "callers",
     "document-status": "callers",
     "dead-letter": "`clew dead`, subscription `dead-letter.inbox`",
+    "dead-letter-response": "operators",
 }
 
 INTRO = """

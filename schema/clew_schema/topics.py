@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from clew_schema.agent import AgentRequest, AgentResponse
 from clew_schema.base import Message
+from clew_schema.dead_letters import DeadLetterRequest, DeadLetterResponse
 from clew_schema.documents import DocumentLoad, DocumentStatus
 from clew_schema.errors import DeadLetter
 from clew_schema.grading import GradingRequest, GradingResponse
@@ -66,6 +67,12 @@ EXPLAINABILITY = Topic("explainability", Triples, "metadata.root", "what every s
 DOCUMENT_LOAD = Topic("document-load", DocumentLoad, "name", "documents to be taken in")
 DOCUMENT_STATUS = Topic("document-status", DocumentStatus, "document_id", "how far documents are")
 DEAD_LETTER = Topic("dead-letter", DeadLetter, "session_id", "messages that could not be handled")
+DEAD_LETTER_REQUEST = Topic(
+    "dead-letter-request", DeadLetterRequest, "letter_id", "what operators ask of the dead letters"
+)
+DEAD_LETTER_RESPONSE = Topic(
+    "dead-letter-response", DeadLetterResponse, "action", "what operators are told of the dead letters"
+)
 
 TOPICS: tuple[Topic[Any], ...] = (
     AGENT_REQUEST,
@@ -81,6 +88,8 @@ TOPICS: tuple[Topic[Any], ...] = (
     DOCUMENT_LOAD,
     DOCUMENT_STATUS,
     DEAD_LETTER,
+    DEAD_LETTER_REQUEST,
+    DEAD_LETTER_RESPONSE,
 )
 """Every topic, in the order of the reference."""
 
@@ -89,10 +98,17 @@ RESPONSES: tuple[Topic[Any], ...] = (
     DOCUMENT_RAG_RESPONSE,
     GRAPH_RAG_RESPONSE,
     DOCUMENT_STATUS,
+    DEAD_LETTER_RESPONSE,
 )
 """Topics that go back to the caller: ``reply-to`` replaces their name."""
 
-ENTRIES: tuple[Topic[Any], ...] = (AGENT_REQUEST, DOCUMENT_RAG_REQUEST, GRAPH_RAG_REQUEST, DOCUMENT_LOAD)
+ENTRIES: tuple[Topic[Any], ...] = (
+    AGENT_REQUEST,
+    DOCUMENT_RAG_REQUEST,
+    GRAPH_RAG_REQUEST,
+    DOCUMENT_LOAD,
+    DEAD_LETTER_REQUEST,
+)
 """Topics that callers publish to. What stands there is theirs to get wrong."""
 
 Profile = Literal["clew", "trustgraph"]

@@ -11,6 +11,7 @@ from uuid import uuid4
 from clew_schema import topics
 from clew_schema.agent import AgentRequest, AgentResponse
 from clew_schema.base import Message
+from clew_schema.dead_letters import DeadLetterRequest, DeadLetterResponse
 from clew_schema.documents import DocumentLoad, DocumentStatus
 from clew_schema.envelope import MESSAGE_ID, SEQUENCE, STREAM, Envelope
 from clew_schema.retrieval import DocumentRagQuery, DocumentRagResponse
@@ -101,6 +102,12 @@ class Client:
         Raises TimeoutError.
         """
         return self._call(topics.DOCUMENT_LOAD, topics.DOCUMENT_STATUS, document, timeout, _ends_load)
+
+    def dead_letters(
+        self, request: DeadLetterRequest, *, timeout: float = 120.0
+    ) -> AsyncIterator[Heard[DeadLetterResponse]]:
+        """What an operator is told of the dead letters, the last one with ``end``. Raises TimeoutError."""
+        return self._call(topics.DEAD_LETTER_REQUEST, topics.DEAD_LETTER_RESPONSE, request, timeout, _ends)
 
     async def answer(self, query: DocumentRagQuery, *, timeout: float = 120.0) -> DocumentRagResponse:
         """The final response to ``query``. Raises TimeoutError."""
@@ -199,6 +206,10 @@ def _heard(topic: Topic[R], delivery: Delivery) -> Heard[R] | None:
         sequence=int(number) if number.isascii() and number.isdigit() and len(number) < 16 else 0,
         message_id=props.get(MESSAGE_ID, "") or delivery.broker_id,
     )
+
+
+def _ends(body: DeadLetterResponse) -> bool:
+    return body.end
 
 
 def _ends_session(body: DocumentRagResponse) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clew_schema import topics
 from clew_services.core.chunking import Chunking
 from clew_services.core.retry import RetryPolicy
+from clew_services.dead_letters import DeadLetters
 from clew_services.handlers.agent import Observe, TextCompletion, Think
 from clew_services.handlers.answering import Answering
 from clew_services.handlers.document_rag import FollowRoute, PlanRetrieval
@@ -16,6 +17,7 @@ from clew_services.handlers.pausing import Pausing
 from clew_services.handlers.trace_export import ExportSpans
 from clew_services.handlers.trace_store import StoreTriples
 from clew_services.ingest import Ingester
+from clew_services.letter_desk import WorkOnLetters, letters_failed
 from clew_services.retention import Retention, Sweeper
 from clew_services.runtime.respond import AgentCaller, DocumentRagCaller
 from clew_services.runtime.step import Step
@@ -128,6 +130,19 @@ async def _trace_store(parts: Parts) -> list[Step[Any]]:
     ]
 
 
+async def _dead_letters(parts: Parts) -> list[Step[Any]]:
+    dead = DeadLetters(await parts.bus(), parts.settings.space)
+    return [
+        Step(
+            name="dead-letters.work",
+            topic=topics.DEAD_LETTER_REQUEST,
+            progress=WorkOnLetters(dead=dead, clock=parts.clock, observer=parts.observer),
+            on_failure=letters_failed,
+            width=1,
+        )
+    ]
+
+
 def _retention(parts: Parts, store: TraceStore) -> None:
     """Erase what the settings do not keep, if they say anything."""
     days, runs = parts.settings.trace_retention_days or None, parts.settings.trace_retention_runs or None
@@ -154,6 +169,7 @@ SERVICES: Mapping[str, Callable[[Parts], Awaitable[list[Step[Any]]]]] = {
     "agent": _agent,
     "ingest": _ingest,
     "trace-store": _trace_store,
+    "dead-letters": _dead_letters,
 }
 """Every service that can be run, by name."""
 

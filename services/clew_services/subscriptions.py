@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clew_schema import topics
-from clew_services.dead_letters import INBOX
+from clew_services.letter_box import INBOX
 
 if TYPE_CHECKING:
     from clew_schema.topics import Topic, TopicSpace
@@ -18,6 +18,7 @@ READERS: tuple[tuple[str, Topic[Any]], ...] = (
     ("agent.observe", topics.AGENT_OBSERVATION),
     ("ingest.load", topics.DOCUMENT_LOAD),
     ("trace-store.store", topics.EXPLAINABILITY),
+    ("dead-letters.work", topics.DEAD_LETTER_REQUEST),
 )
 """Every step of every service, with its topic. A test compares it with the wiring."""
 

@@ -109,6 +109,7 @@ def test_questions_name_the_topic_of_their_answers() -> None:
     assert replies == {
         "receive.document-rag.plan": "#/channels/document-rag-response",
         "receive.agent.think": "#/channels/agent-response",
+        "receive.dead-letters.work": "#/channels/dead-letter-response",
     }
 
 

@@ -28,7 +28,8 @@ def up(data: DataOption = None, log_level: LogOption = None) -> None:
 
 def run(
     services: Annotated[
-        list[str], typer.Argument(help="Which: document-rag, grading, agent, ingest, trace-store.")
+        list[str],
+        typer.Argument(help="Which: document-rag, grading, agent, ingest, trace-store, dead-letters."),
     ],
     data: DataOption = None,
     log_level: LogOption = None,

@@ -42,6 +42,7 @@ EventName = Literal[
     "traces_swept",  # runs past their retention were erased
     "sweep_failed",  # the trace store did not erase them; the next round tries again
     "document_ready",  # a document version serves
+    "letters_settled",  # an operator edited dead letters, sent them again or dropped them, over the bus
     "document_failed",  # a document could not be taken in; the old version still serves
 ]
 
