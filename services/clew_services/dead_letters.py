@@ -202,6 +202,18 @@ def again(letter: DeadLetter, repair: Repair | None = None) -> Outgoing:
     )
 
 
+def unreadable(letter: DeadLetter, repair: Repair) -> str:
+    """Why no service could read the message with ``repair`` made; ``""`` when one could."""
+    name = letter.topic.rpartition("/")[2]
+    for topic in topics.TOPICS:
+        if topic.name == name:
+            try:
+                wire.decode(topic, repair.payload if repair.payload is not None else whole_body(letter))
+            except (wire.NotThisMessage, Unreadable) as error:
+                return f"{name}: {error}"
+    return ""
+
+
 def repaired(letter: DeadLetter, repair: Repair) -> DeadLetter:
     """``letter`` with ``repair`` made. Its hash and length are those of the new body."""
     changes: dict[str, object] = {"properties": _changed(letter.properties, repair)}

@@ -58,10 +58,16 @@ def test_garbage_is_listed_shown_repaired_and_answered_to_who_asked_first(
     publish(stack, b"not json, one", id="the-caller", **{"session-id": "S", "x-theirs": "kept"})
     (letter,) = letters_about(shell, "not json, one")
     assert (letter.topic, letter.step, letter.error.type) == (TOPIC, "document-rag.plan", "unreadable")
-    shown = DeadLetter.model_validate_json(shell.run("dead", "show", letter.letter_id[:12]).out)
+    shown = DeadLetter.model_validate_json(shell.run("dead", "show", letter.letter_id[:12], "--json").out)
     assert shown == letter, "the beginning of an id will do"
     assert shown.payload == "not json, one"
     assert (shown.properties["id"], shown.properties["x-theirs"]) == ("the-caller", "kept")
+    (attempt,) = shown.attempts
+    assert (attempt.number, attempt.at, attempt.error) == (1, shown.buried_at, shown.error)
+    told = shell.run("dead", "show", letter.letter_id).out
+    for text in ("not json, one", "x-theirs = kept", "unreadable: ", f"1  {attempt.at}", shown.trace):
+        assert text in told
+    assert shell.run("dead", "show", letter.letter_id, "--body").out == "not json, one"
     for_people = shell.run("dead", "list")
     assert letter.letter_id[:8] in for_people.out
     assert "unreadable" in for_people.out

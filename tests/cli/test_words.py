@@ -31,7 +31,7 @@ def test_every_command_is_there() -> None:
         "trace why", "trace diff", "trace replay", "trace watch", "trace export", "trace validate", "trace erase", "trace sparql",
         "documents", "documents list", "documents show", "documents delete", "eval",
         "ticket", "ticket list", "ticket show", "ticket answer", "ticket cancel",
-        "dead", "dead list", "dead show", "dead requeue", "dead drop", "topics", "topics list", "topics create",
+        "dead", "dead list", "dead show", "dead edit", "dead requeue", "dead drop", "topics", "topics list", "topics create",
     }  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def test_topics_as_json_name_each_topic_with_its_body_and_readers(alone: Shell) 
         ["document-rag.plan"],
     )
     assert rows["persistent://acme/default/dead-letter"]["subscriptions"] == ["dead-letter.inbox"]
-    assert len(rows) == 13
+    assert len(rows) == 15
 
 
 def test_creating_topics_needs_to_know_where_and_that_it_answers() -> None:
