@@ -59,11 +59,16 @@ class _Pair:
 
 @dataclass(slots=True)
 class Proxy:
-    """Listens on the loopback and forwards to ``host:port``. ``passed`` counts bytes: (to the server, to the client)."""
+    """Listens on the loopback and forwards to ``host:port``. ``passed`` counts bytes: (to the server, to the client).
+
+    With ``lookups`` an address of the server in what it says becomes ours: a Pulsar client asks where a topic is, and
+    would go there past us. Such an answer carries no checksum; the two addresses have to be equally long.
+    """
 
     host: str
     port: int
     seed: int = 0
+    lookups: bool = False
     listens: int = 0
     connections: int = 0
     passed: list[int] = field(default_factory=lambda: [0, 0])
@@ -79,6 +84,8 @@ class Proxy:
         self._chance.seed(self.seed)
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
         self.listens = self._server.sockets[0].getsockname()[1]
+        if self.lookups and len(str(self.listens)) != len(str(self.port)):
+            raise ValueError(f"port {self.listens} is not as long as {self.port}: start at one that is")
 
     async def stop(self) -> None:
         """Reset what is open, and listen no more."""
@@ -135,6 +142,9 @@ class Proxy:
     async def _carry(self, piece: bytes, writer: asyncio.StreamWriter, way: int) -> bool:
         """Bring ``piece`` over; False when the connection ends with half of it."""
         await self._open(way)
+        if self.lookups and way == 1:
+            theirs, ours = (f"pulsar://{self.host}:{port}".encode() for port in (self.port, self.listens))
+            piece = piece.replace(theirs, ours)
         ill = self._ill
         if ill.latency:
             await asyncio.sleep(ill.latency)
@@ -167,9 +177,9 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 
 
 @asynccontextmanager
-async def between(host: str, port: int, *, seed: int = 0) -> AsyncIterator[Proxy]:
+async def between(host: str, port: int, *, seed: int = 0, lookups: bool = False) -> AsyncIterator[Proxy]:
     """A proxy in front of ``host:port``, stopped at the end."""
-    proxy = Proxy(host, port, seed)
+    proxy = Proxy(host, port, seed, lookups)
     await proxy.start()
     try:
         yield proxy
