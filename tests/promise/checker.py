@@ -46,6 +46,7 @@ KINDS = {
     "paid-twice": "a model asked again for what was recorded",
     "recorded-twice": "two records of one message in one step",
     "early-ack": "a message acknowledged before its effects were recorded",
+    "unburied": "a failure that needs a person, and no dead letter of it",
     "letter-lost": "a dead letter that is no longer in the box",
     "letter-changed": "a dead letter that keeps another body than was buried",
     "untraced": "a request whose run has no trace",
@@ -55,7 +56,30 @@ KINDS = {
     "backlog": "messages that nobody acknowledged in the end",
     "unended": "a history that stops before its end",
 }
-LOST = frozenset({"lost", "letter-lost", "untraced", "trace-cut", "batch-lost", "backlog", "unended"})
+REFUSALS = frozenset(
+    {
+        *(
+            "refused",
+            "bad-request",
+            "unknown-collection",
+            "empty-collection",
+            "analyzer-mismatch",
+            "forbidden",
+        ),
+        *(
+            "unknown-ticket",
+            "ticket-expired",
+            "ticket-closed",
+            "deadline-exceeded",
+            "cancelled",
+            "unauthenticated",
+        ),
+    }
+)
+"""Errors that are answers: nothing is to be repaired. Every other one leaves a dead letter."""
+LOST = frozenset(
+    {"lost", "unburied", "letter-lost", "untraced", "trace-cut", "batch-lost", "backlog", "unended"}
+)
 DUPLICATED = frozenset({"twice", "unasked", "paid-twice", "recorded-twice"})
 
 
@@ -102,22 +126,31 @@ def _contents(events: Sequence[Event]) -> Iterator[Violation]:
 def _records(events: Sequence[Event]) -> Iterator[Violation]:
     """In this order: asked a model, recorded, acknowledged. What was recorded is never asked again."""
     recorded: dict[tuple[str, str], str] = {}
+    settled: set[tuple[str, str]] = set()
     keeping = {each.step for each in events if isinstance(each, Recorded)}
     for each in events:
         if isinstance(each, Recorded):
             before = recorded.setdefault((each.step, each.cause), each.digest)
+            settled.add(
+                (each.step, each.cause.partition("/")[0])
+            )  # an attempt that is repeated is settled, too
             if before != each.digest:
                 yield Violation(
                     "recorded-twice", f"{each.step} {each.cause}", f"{before}, then {each.digest}"
                 )
         elif isinstance(each, Called) and (each.step, each.cause) in recorded:
             yield Violation("paid-twice", f"{each.step} {each.cause}", f"{each.model} asked {each.key}")
-        elif isinstance(each, Acked) and each.step in keeping and (each.step, each.cause) not in recorded:
+        elif isinstance(each, Acked) and each.step in keeping and (each.step, each.cause) not in settled:
             yield Violation("early-ack", f"{each.step} {each.cause}", f"message {each.broker_id}")
 
 
 def _letters(events: Sequence[Event]) -> Iterator[Violation]:
-    """What was buried lies in the box with its body, or left it on purpose."""
+    """What failed for good was buried, and lies in the box with its body, or left it on purpose."""
+    buried = {each.id for each in events if isinstance(each, Buried)}
+    for each in events:
+        final = isinstance(each, Heard) and each.outcome == "error"
+        if isinstance(each, Heard) and final and each.error not in REFUSALS and each.id not in buried:
+            yield Violation("unburied", each.id, each.error)
     boxed: defaultdict[str, set[str]] = defaultdict(set)
     gone: set[str] = set()
     for each in events:

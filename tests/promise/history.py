@@ -103,7 +103,7 @@ class Acked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buried:
-    """A dead letter that was written, with the digest of the body it keeps."""
+    """A dead letter that was written, with the digest of the body it keeps. ``id``: whose request it was a part of."""
 
     kind: ClassVar[str] = "buried"
     at: float
@@ -111,6 +111,7 @@ class Buried:
     cause: str
     step: str
     digest: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,7 @@ def test_a_good_history_has_nothing_against_it() -> None:
             [
                 *events,
                 untraced,
-                Heard(at=2, id="silent", topic="t", message_id="m", digest="d", outcome="error"),
+                Heard(at=2, id="silent", topic="t", message_id="m", digest="d", outcome="refusal"),
             ]
         )
         == set()
@@ -97,6 +97,13 @@ def instead(kind: type, **changes: Any) -> list[Event]:
     return [replace(each, **changes) if isinstance(each, kind) else each for each in good()]
 
 
+def _failed(error: str, **buried: str) -> list[Event]:
+    """The end of a request that failed, and the letter of another one or its own."""
+    end = Heard(at=6, id="q0", topic="answers", message_id="m0", digest="d1", outcome="error", error=error)
+    letter = Buried(at=5, letter_id="l0", cause="x", step=STEP, digest="b", **buried)
+    return [letter, Boxed(at=6, letter_id="l0", digest="b"), end]
+
+
 BAD: dict[str, list[list[Event]]] = {
     "lost": [without(Heard), instead(Heard, outcome=None)],
     "twice": [changed(Heard, message_id="m9")],
@@ -109,6 +116,7 @@ BAD: dict[str, list[list[Event]]] = {
         [*good()[:2], good()[7], *good()[2:7], *good()[8:]],
         changed(Acked, step=STEP, cause="never recorded"),
     ],
+    "unburied": [[*good()[:-4], *_failed("model-failed"), *good()[-1:]]],
     "letter-lost": [without(Boxed), instead(Boxed, letter_id="another")],
     "letter-changed": [instead(Boxed, digest="cut")],
     "untraced": [without(Traced), instead(Traced, session_id="another")],
@@ -131,6 +139,17 @@ def test_backlog_and_a_missing_end_are_caught_and_every_kind_has_its_history() -
     assert kinds([*good(), Ended(at=9, backlog={"a": 0, "b": 2})]) == {"backlog"}
     assert kinds(good()) == {"unended"}
     assert set(BAD) | {"backlog", "unended"} == set(KINDS)
+
+
+def test_a_failure_has_its_letter_and_a_refusal_needs_none() -> None:
+    start, trace = good()[:-4], good()[-1:]
+    assert kinds([*start, *_failed("model-failed", id="q0"), *trace, END]) == set()
+    assert kinds([*start, *_failed("bad-request"), *trace, END]) == set()
+
+
+def test_an_attempt_that_is_repeated_is_settled_by_its_own_record() -> None:
+    again = [replace(each, cause="c0/1") if isinstance(each, Recorded) else each for each in good()]
+    assert kinds([*again, END]) == set()
 
 
 def test_a_letter_that_left_the_box_on_purpose_is_not_lost() -> None:
