@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pulsar
 import pytest
 
+from clew_schema.dead_letters import DeadLetterResponse
 from clew_schema.errors import DeadLetter, Error
 from clew_schema.retrieval import DocumentRagResponse
 from tests.cli.shell import CLEW, Shell, Up
@@ -245,3 +247,32 @@ def test_a_body_beyond_one_message_comes_back_byte_for_byte(shell: Shell, stack:
     assert file.read_bytes() == body
     assert shell.run("dead", "drop", letter["letter_id"]).code == 0
     assert shell.sh("clew dead list --json | grep -c large || true").out.strip() == "0"
+
+
+def test_any_program_asks_over_the_bus_with_a_pulsar_client_alone(shell: Shell, stack: Up) -> None:
+    post(stack, "asked", 2)
+
+    def told(listening: pulsar.Consumer, **request: object) -> DeadLetterResponse:
+        publish(stack, json.dumps(request).encode(), topic=f"{BOX}-request", id="an-operator")
+        while True:
+            message = listening.receive(15_000)
+            listening.acknowledge(message)
+            if message.properties().get("id") == "an-operator":
+                return DeadLetterResponse.model_validate_json(message.data())
+
+    with client(stack) as connected:
+        listening = connected.subscribe(
+            f"{BOX}-response", "a-test", initial_position=pulsar.InitialPosition.Latest
+        )
+        listed = told(listening, action="list", step="asked")
+        assert [letter.letter_id for letter in listed.letters] == ["asked-0000", "asked-0001"]
+        shown = told(listening, action="show", letter_id="asked-0001")
+        assert [letter.payload for letter in shown.letters] == ['{"query": "asked 1"}']
+        refused = told(listening, action="drop")
+        assert refused.error is not None
+        assert refused.error.type == "bad-request"
+        assert told(listening, action="drop", every=True, step="asked").done == 2
+        assert told(listening, action="list", step="asked").matched == 0
+        time.sleep(0.2)
+        listening.unsubscribe()
+    assert shell.run("dead", "list", "--step", "asked", "--json").lines == []

@@ -6,6 +6,7 @@ import asyncio
 import os
 from hashlib import sha256
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -13,7 +14,9 @@ from clew_schema.dead_letters import LetterFilter
 from clew_schema.envelope import Envelope
 from clew_schema.errors import DeadLetter
 from clew_schema.limits import MAX_MESSAGE_BYTES
+from clew_schema.topics import TopicSpace
 from clew_services.adapters.bus.memory import MemoryBus
+from clew_services.adapters.bus.pulsar import PulsarBus
 from clew_services.dead_letters import DeadLetters, Repair, Settled, keep_letters, unreadable
 from clew_services.errors import BadRequest, BusFailed, ModelFailed, TooLarge, Unreadable
 from clew_services.ports import Outgoing
@@ -262,3 +265,28 @@ async def test_a_time_that_is_none_is_told() -> None:
     await office.post(letter("a"))
     with pytest.raises(BadRequest, match="newer 'yesterday' is no time"):
         await office.dead.letters(EVERY.model_copy(update={"newer": "yesterday"}))
+
+
+@pytest.mark.servers
+async def test_a_real_broker_gives_more_than_a_thousand_letters_and_takes_their_messages_again() -> None:
+    name, space = f"box-{uuid4().hex}", TopicSpace()
+    ours = EVERY.model_copy(update={"step": name})
+    bus = PulsarBus(os.environ["CLEW_TEST_PULSAR_URL"], lite=False)
+    try:
+        await keep_letters(bus, space)
+        topic = space.full("graph-rag-request")
+        sent = await bus.subscribe(topic, name, width=2_000, position="latest")
+        letters = [letter(f"{name}-{n:04}", step=name, topic=topic) for n in range(1_500)]
+        box = space.full("dead-letter")
+        await asyncio.gather(*(bus.publish(Outgoing(topic=box, payload=wire.encode(one))) for one in letters))
+        dead = DeadLetters(bus, space)
+        assert list(await dead.letters(ours)) == letters
+        settled = await dead.requeue_all(ours, deaf)
+        assert [one.error for one in settled] == [None] * 1_500
+        async with asyncio.timeout(30):
+            got = [(await sent.receive()).payload for _ in letters]
+        assert sorted(got) == sorted(one.payload.encode() for one in letters)
+        assert await dead.letters(ours) == []
+        await bus.unsubscribe(topic, name)
+    finally:
+        await bus.close()
