@@ -127,10 +127,12 @@ def _records(events: Sequence[Event]) -> Iterator[Violation]:
     """In this order: asked a model, recorded, acknowledged. What was recorded is never asked again."""
     recorded: dict[tuple[str, str], str] = {}
     settled: set[tuple[str, str]] = set()
+    kept_at: dict[tuple[str, str], float] = {}
     keeping = {each.step for each in events if isinstance(each, Recorded)}
     for each in events:
         if isinstance(each, Recorded):
             before = recorded.setdefault((each.step, each.cause), each.digest)
+            kept_at.setdefault((each.step, each.cause), each.at)
             settled.add(
                 (each.step, each.cause.partition("/")[0])
             )  # an attempt that is repeated is settled, too
@@ -138,7 +140,9 @@ def _records(events: Sequence[Event]) -> Iterator[Violation]:
                 yield Violation(
                     "recorded-twice", f"{each.step} {each.cause}", f"{before}, then {each.digest}"
                 )
-        elif isinstance(each, Called) and (each.step, each.cause) in recorded:
+        elif isinstance(each, Called) and kept_at.get((each.step, each.cause), each.at) < (
+            each.since or each.at
+        ):
             yield Violation("paid-twice", f"{each.step} {each.cause}", f"{each.model} asked {each.key}")
         elif isinstance(each, Acked) and each.step in keeping and (each.step, each.cause) not in settled:
             yield Violation("early-ack", f"{each.step} {each.cause}", f"message {each.broker_id}")

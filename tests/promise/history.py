@@ -68,7 +68,11 @@ class Published:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """A model that was asked while ``step`` handled the message of that ``cause``. ``key``: digest of what was asked."""
+    """A model that was asked while ``step`` handled the message of that ``cause``. ``key``: digest of what was asked.
+
+    ``since`` is when that handling began, if it is known: two who handle one message at the same time know nothing of
+    each other's records.
+    """
 
     kind: ClassVar[str] = "called"
     at: float
@@ -76,6 +80,7 @@ class Called:
     cause: str
     model: str
     key: str
+    since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

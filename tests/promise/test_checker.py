@@ -147,6 +147,12 @@ def test_a_failure_has_its_letter_and_a_refusal_needs_none() -> None:
     assert kinds([*start, *_failed("bad-request"), *trace, END]) == set()
 
 
+def test_two_who_handle_one_message_at_once_know_nothing_of_each_other() -> None:
+    late = Called(at=9, step=STEP, cause="c0", model="planner", key="k", since=2.5)
+    assert kinds([*good(), late, END]) == set()
+    assert kinds([*good(), replace(late, since=3.5), END]) == {"paid-twice"}
+
+
 def test_an_attempt_that_is_repeated_is_settled_by_its_own_record() -> None:
     again = [replace(each, cause="c0/1") if isinstance(each, Recorded) else each for each in good()]
     assert kinds([*again, END]) == set()
