@@ -7,7 +7,7 @@ import contextvars
 import random
 from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from clew_schema import topics
@@ -71,7 +71,7 @@ class World:
         return self._chances[what]
 
     def happens(self, what: str) -> bool:
-        share: float = asdict(self.rates)[what] if not self.calm else 0.0
+        share: float = 0.0 if self.calm else getattr(self.rates, what)
         return share > 0 and self.chance(what).random() < share
 
     async def takes_time(self, what: str) -> None:
