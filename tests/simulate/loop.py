@@ -22,6 +22,8 @@ class Process:
     def __init__(self, name: str) -> None:
         self.name = name
         self.dead = False
+        self.awaited_since: float | None = None
+        """Since when it is up again while there is work, until it did some."""
 
 
 PROCESS: ContextVar[Process | None] = ContextVar("PROCESS", default=None)

@@ -197,6 +197,8 @@ class Stage:
 
     def _start(self, host: Host) -> None:
         host.start()
+        if any(self.backlog().values()):
+            host.process.awaited_since = self.loop.time()
 
     def backlog(self) -> dict[str, int]:
         """What is not acknowledged, but for the box of dead letters, which is there to be full."""

@@ -21,7 +21,8 @@ from clew_services.adapters.stores.trace_memory import MemoryTraceStore
 from clew_services.errors import BusFailed, StoreFailed
 from clew_services.ports import Closing, Delivery, Outgoing, Record, Ticket
 from clew_translators import bus as wire
-from tests.promise.history import Acked, Batch, Buried, Event, Published, Recorded, digest
+from tests.promise.history import Acked, Batch, Buried, Event, Published, Recorded, Recovered, digest
+from tests.simulate.loop import PROCESS
 
 SPACE = TopicSpace()
 HANDLED: ContextVar[tuple[str, str, float]] = ContextVar("HANDLED", default=("", "", 0.0))
@@ -172,6 +173,11 @@ class SimSubscription(MemorySubscription):
                 cause=cause,
             )
         )
+        process = PROCESS.get()
+        if process is not None and process.awaited_since is not None:
+            took = self._world.now() - process.awaited_since
+            process.awaited_since = None
+            self._world.add(Recovered(at=self._world.now(), whom=process.name, seconds=took))
         if self._world.happens("ack_unsure"):
             raise BusFailed("the connection broke after the acknowledgement")
 
