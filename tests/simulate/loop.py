@@ -44,6 +44,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self._now = 1_000.0
         self._graves: list[Any] = []
         self.slow_callback_duration = 1e9
+        self.set_exception_handler(lambda *_: None)  # what the dead would have said
 
     @override
     def time(self) -> float:
