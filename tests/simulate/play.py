@@ -101,10 +101,12 @@ class Host:
     stage: Stage
     process: Process = field(default_factory=lambda: Process("unborn"))
     bus: SimBus | None = None
+    serves: bool = False
 
     def start(self) -> None:
         world = self.stage.world
         self.process = Process(f"process {self.number}")
+        self.serves = False
         self.bus = self.stage.make.bus(world, self.stage.broker)
         context = contextvars.copy_context()
         context.run(PROCESS.set, self.process)
@@ -143,6 +145,7 @@ class Host:
             except Exception:  # noqa: BLE001 - as a supervisor starts again what could not start
                 await asyncio.sleep(1)
             else:
+                self.serves = True
                 return
 
 
@@ -211,7 +214,10 @@ class Stage:
 
     async def _drain(self) -> None:
         limit = self.loop.time() + PATIENCE
-        while any(self.backlog().values()) and self.loop.time() < limit:
+        # A subscription that nobody opened yet has no backlog either.
+        while self.loop.time() < limit and not (
+            all(host.serves for host in self.hosts) and not any(self.backlog().values())
+        ):
             await asyncio.sleep(5)
 
     async def _look(self) -> None:
