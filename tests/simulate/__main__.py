@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from tests.promise.checker import NOTHING, table
@@ -53,14 +54,14 @@ def _one(seed: int, broken: str | None, *, trace: bool, smaller: bool) -> int:
 
 def _many(seeds: range, broken: str | None) -> int:
     begun, whole, failed = time.monotonic(), NOTHING, -1
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(os.cpu_count(), maxtasksperchild=200) as pool:
-        for count, (seed, one) in enumerate(
-            pool.imap_unordered(partial(judged, broken=broken), seeds, 10), 1
-        ):
+    with ProcessPoolExecutor(
+        os.cpu_count(), mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=50
+    ) as pool:
+        for count, (seed, one) in enumerate(pool.map(partial(judged, broken=broken), seeds, chunksize=10), 1):
             whole += one
             if one.violations:
                 failed = seed
+                pool.shutdown(wait=False, cancel_futures=True)
                 break
             if count % 1_000 == 0:
                 print(
