@@ -26,6 +26,12 @@ def test_nothing_is_lost_and_nothing_twice(part: int) -> None:
         assert not played.violations, (f"python -m tests.simulate --seed {seed} --shrink", played.violations)
 
 
+@pytest.mark.parametrize("seed", [2529])
+def test_a_seed_that_found_something_finds_nothing_now(seed: int) -> None:
+    """2529: hundreds of deliveries of one message woke each other without end."""
+    assert not play(scenario(seed)).violations
+
+
 @pytest.mark.parametrize("name", BREAKS)
 def test_each_break_is_found(name: str) -> None:
     found = next(seed for seed in count() if play(scenario(seed), BREAKS[name]).violations)

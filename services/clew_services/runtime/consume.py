@@ -43,6 +43,9 @@ class Consumer:
         self._tasks: dict[asyncio.Task[None], float] = {}
         self._waiting: set[asyncio.Task[None]] = set()
         self._stopping = False
+        self._braked = False
+        self._gate = asyncio.Lock()
+        self._released = asyncio.Event()
 
     async def start(self) -> None:
         """Open the subscriptions. Raises BusFailed."""
@@ -83,12 +86,21 @@ class Consumer:
         """Seconds since the oldest message in hand was begun; 0 with none."""
         return self._processor.clock.now() - min(self._tasks.values()) if self._tasks else 0.0
 
+    def release_brake(self) -> bool:
+        """Take the brake off, as an operator asks; whether it was on. What is wrong may pull it again."""
+        if not self.brake.on:
+            return False
+        self.brake.open()
+        self._brake_is_off("an operator")
+        self._released.set()
+        return True
+
     async def _open(self, full: str, width: int) -> Subscription:
         return await self._processor.bus.subscribe(full, self.step.name, width=width)
 
     async def _take(self, full: str, width: int) -> None:
         delayed = full == self._processor.space.retry(self.step.topic.name, self.step.service)
-        while not self.brake.on:
+        while True:
             source = self._subscriptions[full]
             try:
                 delivery = await source.receive()
@@ -99,9 +111,6 @@ class Consumer:
                 self._hold(delivery, source)
             else:
                 await self._begin(delivery, source)
-        # Somebody has to look, and only a restart takes messages again. What was received is not acknowledged.
-        self._processor.observer.event("brake_on", "error", step=self.step.name, burials=self.brake.limit)
-        await asyncio.Event().wait()
 
     def _early(self, delivery: Delivery) -> float:
         """Seconds until ``delivery`` is due: a broker may ignore the delay that was asked for."""
@@ -121,18 +130,61 @@ class Consumer:
             await self._begin(delivery, source)
 
     async def _begin(self, delivery: Delivery, source: Subscription) -> None:
-        """Handle ``delivery`` as soon as there is a slot, unless the brake came on meanwhile."""
+        """Handle ``delivery`` when there is a slot and the brake is off. With the brake on it may be the probe."""
         await self._slots.acquire()
-        if self.brake.on:
+        while self.brake.on:
             self._slots.release()
-            return
+            if await self._held_by_brake(delivery, source):
+                return
+            await self._slots.acquire()
+        self._handle(delivery, source)
+
+    def _handle(self, delivery: Delivery, source: Subscription) -> asyncio.Task[None]:
         task = asyncio.create_task(self._processor(self.step, delivery, source, self.brake))
         self._tasks[task] = self._processor.clock.now()
         task.add_done_callback(self._end)
+        return task
 
     def _end(self, task: asyncio.Task[None]) -> None:
         del self._tasks[task]
         self._slots.release()
+        if self.brake.on and not self._braked:
+            self._braked = True
+            self._released.clear()
+            self._processor.observer.event(
+                "brake_on", "error", step=self.step.name, burials=self.brake.limit, probe_in=self.brake.wait
+            )
+
+    async def _held_by_brake(self, delivery: Delivery, source: Subscription) -> bool:
+        """Wait for the brake; whether ``delivery`` needs no more handling: it was the probe, or is somebody else's."""
+        async with self._gate:
+            if self.brake.on:
+                await self._until_probe()
+            if source not in self._subscriptions.values():
+                return True  # a subscription that was lost meanwhile gives it to us again
+            if not self.brake.on:
+                return False
+            self.brake.probing = True
+            self._processor.observer.event("brake_probe", "warning", step=self.step.name)
+            await self._slots.acquire()
+            await asyncio.wait([self._handle(delivery, source)])
+            if self.brake.probed():
+                self._brake_is_off("a probe")
+            return True
+
+    async def _until_probe(self) -> None:
+        """Return when it is time for a probe, or when an operator took the brake off."""
+        sleeping = asyncio.create_task(self._processor.clock.sleep(self.brake.wait))
+        released = asyncio.create_task(self._released.wait())
+        try:
+            await asyncio.wait((sleeping, released), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+            released.cancel()
+
+    def _brake_is_off(self, by: str) -> None:
+        self._braked = False
+        self._processor.observer.event("brake_off", "warning", step=self.step.name, by=by)
 
     async def _reopen(self, full: str, width: int, error: BusFailed) -> None:
         broken = self._subscriptions.pop(full)

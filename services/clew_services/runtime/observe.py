@@ -33,6 +33,8 @@ EventName = Literal[
     "consumer_lost",  # a subscription broke and is opened again
     "consumer_stopped",  # a consumer drained and closed
     "brake_on",  # too many dead letters in a row; the consumer stopped taking
+    "brake_probe",  # one message is let through, to see whether the next ones would do
+    "brake_off",  # a probe ended well, or an operator took the brake off; the consumer takes again
     "broker_started",  # the embedded broker answers
     "broker_restarted",  # the embedded broker died and was started again
     "service_ready",  # every consumer is subscribed

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from clew_schema import ids
 from clew_schema.base import RunMessage
@@ -19,6 +18,7 @@ from clew_services.core.bounds import check_bounds, clip
 from clew_services.core.retry import Bury, Retry, RetryPolicy, judge
 from clew_services.errors import DeadlineExceeded, Forbidden, TicketClosed, Unreadable
 from clew_services.ports import Record
+from clew_services.runtime.aside import Aside
 from clew_services.runtime.handling import Handling
 from clew_services.runtime.pack import Packer
 from clew_translators import bus
@@ -26,8 +26,7 @@ from clew_translators import bus
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clew_schema.base import Message
-    from clew_schema.topics import Topic, TopicSpace
+    from clew_schema.topics import TopicSpace
     from clew_services.ports import Bus, Clock, Closing, Delivery, Ledger, Outgoing, Subscription, Ticket
     from clew_services.runtime.brake import Brake
     from clew_services.runtime.observe import Observer
@@ -58,11 +57,13 @@ class Processor:
         envelope = Envelope.of(delivery.properties)
         cause = _cause(step, envelope, delivery)
         key = (step.name, cause)
-        while (other := self._in_hand.get(key)) is not None:
-            # The same message twice at once: wait, then find the first one's record.
-            await asyncio.wait([other])
+        before = self._in_hand.get(key)
         done = self._in_hand[key] = asyncio.get_running_loop().create_future()
         try:
+            if before is not None:
+                # The same message at once, once more: wait for who came last, then find the first one's record. In a
+                # row, because a broker that breaks connections may hand out hundreds of the same.
+                await asyncio.wait([before])
             outputs = await self._outputs(step, delivery, envelope, cause, brake)
             await self.publish(outputs)
             await source.ack(delivery)
@@ -70,8 +71,9 @@ class Processor:
             self.observer.settle_failed(step, cause, error)
             await self._give_back(source, delivery, step, cause)
         finally:
-            del self._in_hand[key]
-            done.set_result(None)
+            if self._in_hand.get(key) is done:
+                del self._in_hand[key]
+            _end_after(before, done)
 
     async def publish(self, outputs: Sequence[Outgoing]) -> None:
         """Publish side by side, but one topic's messages in their order. Raises BusFailed."""
@@ -241,6 +243,14 @@ class Processor:
             self.observer.settle_failed(step, cause, error)
 
 
+def _end_after(before: asyncio.Future[None] | None, done: asyncio.Future[None]) -> None:
+    """End ``done``, but not before the one before it: who was cancelled while it waited lets nobody overtake."""
+    if before is None or before.done():
+        done.set_result(None)
+    else:
+        before.add_done_callback(lambda _: done.set_result(None))
+
+
 def _cause(step: Step[Any], envelope: Envelope, delivery: Delivery) -> str:
     """What the ledger knows ``delivery`` by: the same for a redelivery and for a delayed copy, whatever callers write.
 
@@ -255,40 +265,3 @@ def _cause(step: Step[Any], envelope: Envelope, delivery: Delivery) -> str:
 
 def _attempt(cause: str, attempt: int) -> str:
     return f"{cause}/{attempt}"
-
-
-class Aside:
-    """What one handling says before its outcome: pieces of text, and progress. None of it is recorded.
-
-    Pieces are numbered, so that a client can restart a broken stream: a second execution of the same
-    step is another ``stream``, and a client shows the newest only.
-    """
-
-    def __init__(self, processor: Processor, handling: Handling) -> None:
-        """For the caller of ``handling``."""
-        self._processor = processor
-        self._handling = handling
-        self._stream = ""
-        self._sequence = 0
-        caller, run = handling.step.caller, handling.run
-        self._heard = bool(caller and run and run.wants_stream and caller.address(run) is None)
-
-    async def emit(self, text: str) -> None:
-        """Publish ``text`` to a caller who streams."""
-        if not self._heard or not text:
-            return
-        sequence, stream = self._place()
-        message = self._processor.packer.chunk(self._handling, text, sequence, stream)
-        await self._processor.bus.publish(message)
-
-    async def tell(self, topic: Topic[Any], body: Message) -> None:
-        """Publish progress."""
-        sequence, stream = self._place()
-        message = self._processor.packer.progress(self._handling, topic, body, sequence, stream)
-        await self._processor.bus.publish(message)
-
-    def _place(self) -> tuple[int, str]:
-        """The number of the next piece, and the name of this execution; most executions need neither."""
-        self._stream = self._stream or uuid4().hex
-        self._sequence += 1
-        return self._sequence - 1, self._stream
