@@ -165,7 +165,7 @@ def judge_readiness(told: Mapping[str, Any]) -> Check:
         return Check(name="services", state="ok", message=f"{len(steps)} steps take messages")
     if braked:
         message = f"stopped by their brake, after many dead letters in a row: {', '.join(braked)}"
-        advice = "`clew dead list` says what failed; mend it and start `clew up` again"
+        advice = "`clew dead list` says what failed; mend it, and `clew brake release` or wait for a probe"
     else:
         message = f"not ready: {', '.join(away) or told.get('broker') or 'the ops server did not answer'}"
         advice = "the log of `clew up` says why; start it again if it does not recover"

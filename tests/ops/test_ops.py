@@ -209,3 +209,23 @@ async def test_the_vocabulary_of_traces_is_served_as_turtle(house: House) -> Non
     graph = Graph().parse(data=served.text, format="turtle")
     assert len(set(graph.subjects(RDF.type, OWL.Ontology))) == 1
     assert (URIRef("urn:clew:ns#Claim"), RDF.type, OWL.Class) in graph
+
+
+async def test_an_operator_takes_brakes_off(tmp_path: Path) -> None:
+    async with House(tmp_path) as house, asking(app(house)) as client:
+        assert (await client.post("/brake/release", json={})).json() == {"released": []}
+        consumers = {consumer.step.name: consumer for consumer in house.service.consumers}
+        for name in ("grading.grade", "agent.think"):
+            consumers[name].brake.on = True
+        assert (await client.get("/readyz")).status_code == 503
+        told = await client.post("/brake/release", json={"steps": ["grading.grade"]})
+        assert told.json() == {"released": ["grading.grade"]}
+        assert (await client.post("/brake/release", json={"steps": []})).json() == {
+            "released": ["agent.think"]
+        }
+        assert (await client.get("/readyz")).status_code == 200
+        bodies: tuple[object, ...] = ({"steps": ["no.such"]}, [], {"steps": 5})
+        for body in bodies:
+            refused = await client.post("/brake/release", json=body)
+            assert (refused.status_code, refused.json()["error"]["type"]) == (400, "bad-request")
+        assert (await client.post("/brake/release", content=b"no json")).status_code == 400

@@ -10,7 +10,20 @@ from typing import Annotated, Any
 
 import typer
 
-from clew_services.cli import ask, dead, demo, doctor, documents, evaluate, ingest, run, ticket, topics, trace
+from clew_services.cli import (
+    ask,
+    brake,
+    dead,
+    demo,
+    doctor,
+    documents,
+    evaluate,
+    ingest,
+    run,
+    ticket,
+    topics,
+    trace,
+)
 from clew_services.cli.common import out, prepare_streams
 from clew_services.redaction import guard_tracebacks
 
@@ -63,4 +76,5 @@ app.add_typer(documents.app, name="documents")
 app.add_typer(trace.app, name="trace")
 app.add_typer(ticket.app, name="ticket")
 app.add_typer(dead.app, name="dead")
+app.add_typer(brake.app, name="brake")
 app.add_typer(topics.app, name="topics")

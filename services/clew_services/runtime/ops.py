@@ -13,10 +13,10 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from clew_services.errors import BusFailed
+from clew_services.errors import BadRequest, BusFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
@@ -30,6 +30,7 @@ def ops_app(service: Service, bus: Bus, metrics: Metrics, extra: Sequence[BaseRo
     """``/livez``: the event loop turns (it says nothing of the broker: a restart would not mend that).
 
     ``/readyz``: every consumer is subscribed with its brake off and the broker answers, else 503;
+    ``POST /brake/release`` with ``{"steps": [NAME, …]}``, or none for all: an operator takes brakes off.
     ``/metrics``: Prometheus. ``/ns``: the vocabulary ``urn:clew:ns#`` of traces, an OWL ontology as Turtle.
     """
     ontology = files("clew_translators.explain").joinpath("clew.ttl").read_text(encoding="utf-8")
@@ -60,11 +61,26 @@ def ops_app(service: Service, bus: Bus, metrics: Metrics, extra: Sequence[BaseRo
         routes=[
             Route("/livez", livez),
             Route("/readyz", readyz),
+            Route("/brake/release", _releasing(service), methods=["POST"]),
             Route("/metrics", scrape),
             Route("/ns", vocabulary),
             *extra,
         ]
     )
+
+
+def _releasing(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    async def release(request: Request) -> Response:
+        try:
+            steps = [str(name) for name in (await request.json()).get("steps", [])]
+            return JSONResponse({"released": service.release_brakes(steps)})
+        except KeyError as error:
+            problem = f"there is no step {error} here"
+        except (ValueError, AttributeError, TypeError):
+            problem = 'expected a body like {"steps": ["grading.grade"]}'
+        return JSONResponse({"error": {"type": BadRequest.type, "message": problem}}, status_code=400)
+
+    return release
 
 
 class OpsServer:

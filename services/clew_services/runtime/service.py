@@ -62,6 +62,11 @@ class Service:
         """Whether every consumer takes messages."""
         return all(consumer.ready for consumer in self.consumers)
 
+    def release_brakes(self, steps: Sequence[str]) -> list[str]:
+        """Take the brakes of ``steps`` off, or all with none named; which were on. Raises KeyError for another name."""
+        known = {consumer.step.name: consumer for consumer in self.consumers}
+        return [name for name in steps or known if known[name].release_brake()]
+
     def health(self) -> dict[str, dict[str, object]]:
         """Per step: ready, in hand, age of the oldest in seconds, brake."""
         metrics = self._processor.observer.metrics
