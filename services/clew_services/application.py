@@ -73,7 +73,13 @@ class Application:
             parts.observer.event("broker_started", url=url, pid=self.broker.pid)
         await keep_letters(await parts.bus(), settings.space)
         steps = await steps_of(parts, self.services)
-        self.service = Service(steps, await parts.processor(), retention=settings.ledger_hours * 3600)
+        self.service = Service(
+            steps,
+            await parts.processor(),
+            retention=settings.ledger_hours * 3600,
+            backlogs=await parts.backlogs(),
+            patience=settings.watchdog_seconds,
+        )
         await self.service.start()
         routes = trace_routes(await parts.traces()) if "trace-store" in self.services else []
         app = ops_app(self.service, await parts.bus(), parts.observer.metrics, routes)

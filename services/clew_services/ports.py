@@ -131,6 +131,14 @@ class Bus(Protocol):
         ...
 
 
+class Backlogs(Protocol):
+    """What waits on the broker, asked of it beside the connection that delivers."""
+
+    async def ready(self, topic: str, subscription: str) -> int:
+        """How many messages the subscription could hand out now and did not. Raises BusFailed."""
+        ...
+
+
 # --- the ledger -----------------------------------------------------------------------------------
 
 

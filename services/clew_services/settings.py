@@ -158,6 +158,11 @@ class Settings(BaseSettings):
     explain_repairs: bool = Field(
         True, description="With TrustGraph's vocabulary: mend what its own readers break on."
     )
+    watchdog_seconds: float = Field(
+        30.0,
+        ge=0,
+        description="With pulsar_admin_url: an idle consumer for which something waits so long is renewed. 0: off.",
+    )
     ledger_hours: float = Field(24.0, gt=0, description="How long handled messages are remembered.")
     trace_retention_days: float = Field(
         0.0, ge=0, description="Days that traces of runs are kept; what is older is erased. 0: for ever."

@@ -175,9 +175,7 @@ def test_tests_that_pages_name_exist() -> None:
     sources: dict[str, str] = {}
     for path in (ROOT / "tests").rglob("*.py"):  # two folders may have files of one name
         sources[path.name] = sources.get(path.name, "") + path.read_text()
-    named = {
-        found for page in PAGES for found in re.findall(r"`(\w+\.py)::(test_\w+)`", page.read_text())
-    }
+    named = {found for page in PAGES for found in re.findall(r"`(\w+\.py)::(test_\w+)`", page.read_text())}
     assert len(named) > 20
     for file, test in sorted(named):
         assert f"def {test}(" in sources.get(file, ""), f"there is no {file}::{test}"

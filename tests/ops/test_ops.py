@@ -28,6 +28,7 @@ NAMES = {
     "clew_in_flight": {"step"},
     "clew_oldest_in_flight_seconds": {"step"},
     "clew_brake_on": {"step"},
+    "clew_consumer_stuck": {"step"},
 }
 """The documented metrics (docs/reference/metrics-and-events.md) with their labels."""
 

@@ -42,6 +42,7 @@ class Consumer:
         self._subscriptions: dict[str, Subscription] = {}
         self._tasks: dict[asyncio.Task[None], float] = {}
         self._waiting: set[asyncio.Task[None]] = set()
+        self._heard: dict[str, float] = {}
         self._stopping = False
         self._braked = False
         self._gate = asyncio.Lock()
@@ -86,6 +87,19 @@ class Consumer:
         """Seconds since the oldest message in hand was begun; 0 with none."""
         return self._processor.clock.now() - min(self._tasks.values()) if self._tasks else 0.0
 
+    def quiet(self) -> dict[str, float]:
+        """Per topic, seconds since the last delivery or subscription. Nothing while a message is in hand or held."""
+        if self._tasks or self._waiting or self.brake.on or self._stopping:
+            return {}
+        now = self._processor.clock.now()
+        return {topic: now - self._heard[topic] for topic in self._subscriptions if topic in self._heard}
+
+    async def subscribe_anew(self, topic: str) -> None:
+        """Close the subscription of ``topic``; the loop that reads it opens another."""
+        if topic in self._subscriptions:
+            with suppress(BusFailed):
+                await self._subscriptions[topic].close()
+
     def release_brake(self) -> bool:
         """Take the brake off, as an operator asks; whether it was on. What is wrong may pull it again."""
         if not self.brake.on:
@@ -96,7 +110,9 @@ class Consumer:
         return True
 
     async def _open(self, full: str, width: int) -> Subscription:
-        return await self._processor.bus.subscribe(full, self.step.name, width=width)
+        opened = await self._processor.bus.subscribe(full, self.step.name, width=width)
+        self._heard[full] = self._processor.clock.now()
+        return opened
 
     async def _take(self, full: str, width: int) -> None:
         delayed = full == self._processor.space.retry(self.step.topic.name, self.step.service)
@@ -104,6 +120,7 @@ class Consumer:
             source = self._subscriptions[full]
             try:
                 delivery = await source.receive()
+                self._heard[full] = self._processor.clock.now()
             except BusFailed as error:
                 await self._reopen(full, width, error)
                 continue

@@ -31,6 +31,7 @@ EventName = Literal[
     "settle_failed",  # ledger or broker failed while settling; the message comes again
     "consumer_started",  # a subscription was opened
     "consumer_lost",  # a subscription broke and is opened again
+    "consumer_stuck",  # nothing came although something waits on the broker; it is subscribed anew
     "consumer_stopped",  # a consumer drained and closed
     "brake_on",  # too many dead letters in a row; the consumer stopped taking
     "brake_probe",  # one message is let through, to see whether the next ones would do
@@ -76,6 +77,12 @@ class Metrics:
         self.oldest = Gauge(
             "clew_oldest_in_flight_seconds",
             "Age of the oldest message in hand, by step",
+            ["step"],
+            registry=self.registry,
+        )
+        self.stuck = Counter(
+            "clew_consumer_stuck_total",
+            "How often a step's consumer got nothing although something waited, and was subscribed anew",
             ["step"],
             registry=self.registry,
         )
@@ -148,6 +155,18 @@ class Observer:
             message_id=cause,
             error_type=told(error).type,
             error=_words(error),
+        )
+
+    def stuck(self, step: str, topic: str, waiting: int, quiet: float) -> None:
+        """A consumer gets nothing although something waits."""
+        self.metrics.stuck.labels(step).inc()
+        self.event(
+            "consumer_stuck",
+            "warning",
+            step=step,
+            topic=topic,
+            waiting=waiting,
+            quiet_seconds=round(quiet, 1),
         )
 
     def _failed(

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from clew_services.errors import ClewError
 from clew_services.runtime.consume import Consumer
+from clew_services.runtime.watchdog import PATIENCE, Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clew_services.ports import Backlogs
     from clew_services.runtime.process import Processor
     from clew_services.runtime.step import Step
 
@@ -27,13 +29,28 @@ class Service:
     """
 
     def __init__(
-        self, steps: Sequence[Step[Any]], processor: Processor, *, retention: float = 86_400.0
+        self,
+        steps: Sequence[Step[Any]],
+        processor: Processor,
+        *,
+        retention: float = 86_400.0,
+        backlogs: Backlogs | None = None,
+        patience: float = PATIENCE,
     ) -> None:
-        """Nothing runs before ``start``."""
+        """Nothing runs before ``start``. Without ``backlogs`` no watchdog: it could not tell stuck from idle."""
         self.consumers = [Consumer(step, processor) for step in steps]
+        self._watchdog: Watchdog | None = None
+        if backlogs is not None:
+            self._watchdog = Watchdog(
+                consumers=self.consumers,
+                backlogs=backlogs,
+                clock=processor.clock,
+                observer=processor.observer,
+                patience=patience,
+            )
         self._processor = processor
         self._retention = retention
-        self._pruning: asyncio.Task[None] | None = None
+        self._aside: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Subscribe every step. Raises BusFailed, and then has stopped what it had started."""
@@ -43,17 +60,18 @@ class Service:
         except ClewError:
             await self.stop()
             raise
-        self._pruning = asyncio.create_task(self._prune())
+        self._aside = [asyncio.create_task(self._prune())]
+        if self._watchdog is not None:
+            self._aside.append(asyncio.create_task(self._watchdog.run()))
         self._processor.observer.event("service_ready", steps=[c.step.name for c in self.consumers])
 
     async def stop(self) -> None:
         """Stop taking, finish what is in hand, close the subscriptions. Idempotent."""
         self._processor.observer.event("service_stopping", in_hand=sum(c.in_hand for c in self.consumers))
-        if self._pruning is not None:
-            self._pruning.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._pruning
-            self._pruning = None
+        for task in self._aside:
+            task.cancel()
+        await asyncio.gather(*self._aside, return_exceptions=True)
+        self._aside = []
         await asyncio.gather(*(consumer.stop() for consumer in self.consumers))
         self._processor.observer.event("service_stopped")
 

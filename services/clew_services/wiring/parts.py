@@ -12,6 +12,7 @@ from clew_services.wiring.models import Models
 if TYPE_CHECKING:
     from clew_services.handlers.trace_export import SpanExporter
     from clew_services.ports import (
+        Backlogs,
         Bus,
         Catalog,
         Ledger,
@@ -51,6 +52,22 @@ class Parts(Models):
             return bus
 
         return await self.once("bus", make)
+
+    async def backlogs(self) -> Backlogs | None:
+        """What waits on the broker, where it can be asked: by its admin API."""
+
+        async def make() -> Backlogs | None:
+            settings = self.settings
+            if not (settings.pulsar_admin_url and settings.watchdog_seconds):
+                return None
+            from clew_services.adapters.bus.pulsar_admin import PulsarAdmin
+            from clew_services.adapters.bus.pulsar_backlogs import PulsarBacklogs
+
+            token = settings.pulsar_token.get_secret_value() or None
+            kept: Backlogs = self.keep(PulsarBacklogs(PulsarAdmin(settings.pulsar_admin_url, token)))
+            return kept
+
+        return await self.once("backlogs", make)
 
     async def ledger(self) -> Ledger:
         """What was handled."""

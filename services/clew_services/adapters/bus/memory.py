@@ -112,6 +112,10 @@ class MemoryBus:
         """How many messages of ``topic`` the subscription has not acknowledged; 0 if there is none."""
         return self.broker.backlog(topic, subscription)
 
+    async def ready(self, topic: str, subscription: str) -> int:
+        """How many messages the subscription could hand out now: this bus is its own port Backlogs."""
+        return self.broker.ready(topic, subscription)
+
     def topics(self) -> Sequence[str]:
         """The topics that exist, in the order in which they were first used."""
         return self.broker.topics()

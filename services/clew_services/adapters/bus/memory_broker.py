@@ -115,6 +115,12 @@ class MemoryBroker:
         group = found.groups.get(name) if found else None
         return group.unsettled if group else 0
 
+    def ready(self, topic: str, name: str) -> int:
+        """Messages of a subscription that wait to be handed out."""
+        found = self._topics.get(topic)
+        group = found.groups.get(name) if found else None
+        return sum(not entry.settled for entry in group.ready) if group else 0
+
     def topics(self) -> Sequence[str]:
         """Names of the topics that exist."""
         return list(self._topics)

@@ -29,6 +29,8 @@ class SubscriptionStats:
     backlog: int
     unacked: int
     consumers: int
+    delayed: int = 0
+    """Of the backlog, what is not due yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +139,7 @@ class PulsarAdmin:
                     backlog=found.get("msgBacklog", 0),
                     unacked=found.get("unackedMessages", 0),
                     consumers=len(found.get("consumers", [])),
+                    delayed=found.get("msgDelayed", 0),
                 )
                 for name, found in body.get("subscriptions", {}).items()
             },
