@@ -12,6 +12,7 @@ from pydantic_core import PydanticUndefined
 from clew_schema import (
     agent,
     base,
+    cancelling,
     dead_letters,
     documents,
     errors,
@@ -35,6 +36,7 @@ MODULES = (
     documents,
     rdf,
     errors,
+    cancelling,
     dead_letters,
     evidence,
     facts,

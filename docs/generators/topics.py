@@ -24,6 +24,8 @@ OUTSIDE = {
     "dead-letter": ("every step (the runtime)",),
     "dead-letter-request": ("operators",),
     "dead-letter-response": ("dead-letters",),
+    "cancel-request": ("callers",),
+    "cancel-response": ("cancel",),
 }
 """Publishers that no handler's code names."""
 
@@ -37,6 +39,7 @@ READERS_OUTSIDE = {
     "document-status": "callers",
     "dead-letter": "`clew dead`, subscription `dead-letter.inbox`",
     "dead-letter-response": "operators",
+    "cancel-response": "callers",
 }
 
 INTRO = """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from clew_schema.agent import AgentRequest, AgentResponse
 from clew_schema.base import Message
+from clew_schema.cancelling import CancelRequest, CancelResponse
 from clew_schema.dead_letters import DeadLetterRequest, DeadLetterResponse
 from clew_schema.documents import DocumentLoad, DocumentStatus
 from clew_schema.errors import DeadLetter
@@ -73,6 +74,8 @@ DEAD_LETTER_REQUEST = Topic(
 DEAD_LETTER_RESPONSE = Topic(
     "dead-letter-response", DeadLetterResponse, "action", "what operators are told of the dead letters"
 )
+CANCEL_REQUEST = Topic("cancel-request", CancelRequest, "session_id", "runs that are to end")
+CANCEL_RESPONSE = Topic("cancel-response", CancelResponse, "session_id", "what came of that")
 
 TOPICS: tuple[Topic[Any], ...] = (
     AGENT_REQUEST,
@@ -90,6 +93,8 @@ TOPICS: tuple[Topic[Any], ...] = (
     DEAD_LETTER,
     DEAD_LETTER_REQUEST,
     DEAD_LETTER_RESPONSE,
+    CANCEL_REQUEST,
+    CANCEL_RESPONSE,
 )
 """Every topic, in the order of the reference."""
 
@@ -99,6 +104,7 @@ RESPONSES: tuple[Topic[Any], ...] = (
     GRAPH_RAG_RESPONSE,
     DOCUMENT_STATUS,
     DEAD_LETTER_RESPONSE,
+    CANCEL_RESPONSE,
 )
 """Topics that go back to the caller: ``reply-to`` replaces their name."""
 
@@ -108,6 +114,7 @@ ENTRIES: tuple[Topic[Any], ...] = (
     GRAPH_RAG_REQUEST,
     DOCUMENT_LOAD,
     DEAD_LETTER_REQUEST,
+    CANCEL_REQUEST,
 )
 """Topics that callers publish to. What stands there is theirs to get wrong."""
 

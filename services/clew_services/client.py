@@ -11,6 +11,7 @@ from uuid import uuid4
 from clew_schema import topics
 from clew_schema.agent import AgentRequest, AgentResponse
 from clew_schema.base import Message
+from clew_schema.cancelling import CancelRequest, CancelResponse
 from clew_schema.dead_letters import DeadLetterRequest, DeadLetterResponse
 from clew_schema.documents import DocumentLoad, DocumentStatus
 from clew_schema.envelope import MESSAGE_ID, SEQUENCE, STREAM, Envelope
@@ -108,6 +109,13 @@ class Client:
     ) -> AsyncIterator[Heard[DeadLetterResponse]]:
         """What an operator is told of the dead letters, the last one with ``end``. Raises TimeoutError."""
         return self._call(topics.DEAD_LETTER_REQUEST, topics.DEAD_LETTER_RESPONSE, request, timeout, _ends)
+
+    async def cancel(self, request: CancelRequest, *, timeout: float = 30.0) -> CancelResponse:
+        """What came of cancelling a run. Raises TimeoutError."""
+        asked = self._call(topics.CANCEL_REQUEST, topics.CANCEL_RESPONSE, request, timeout, lambda _: True)
+        async for heard in asked:
+            return heard.body
+        raise BusFailed("the responses ended without an end")
 
     async def answer(self, query: DocumentRagQuery, *, timeout: float = 120.0) -> DocumentRagResponse:
         """The final response to ``query``. Raises TimeoutError."""

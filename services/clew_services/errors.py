@@ -12,7 +12,8 @@
     │   ├── UnknownTicket          no such pause in this collection
     │   ├── TicketExpired          the answer came too late
     │   ├── TicketClosed           somebody answered or cancelled it before
-    │   └── DeadlineExceeded       the caller's deadline passed
+    │   ├── DeadlineExceeded       the caller's deadline passed
+    │   └── Cancelled              somebody ended the run before its end
     ├── Defect                 something must be repaired: answered, and kept as a dead letter
     │   ├── Unreadable             not a message of this topic
     │   ├── ModelReplyInvalid      prose where a value was asked for, after the repairs that are allowed
@@ -108,6 +109,12 @@ class DeadlineExceeded(Refused):
     """The caller's deadline passed before the step began."""
 
     type = "deadline-exceeded"
+
+
+class Cancelled(Refused):
+    """Somebody asked for the run to end before its end."""
+
+    type = "cancelled"
 
 
 class Defect(ClewError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clew_schema import topics
+from clew_services.cancelling import CancelRun, cancel_failed
 from clew_services.core.chunking import Chunking
 from clew_services.core.retry import RetryPolicy
 from clew_services.dead_letters import DeadLetters
@@ -163,6 +164,18 @@ def _export(parts: Parts, store: TraceStore, exporter: SpanExporter) -> Step[Any
     )
 
 
+async def _cancel(parts: Parts) -> list[Step[Any]]:
+    return [
+        Step(
+            name="cancel.run",
+            topic=topics.CANCEL_REQUEST,
+            handle=CancelRun(ledger=await parts.ledger(), tickets=await parts.tickets(), clock=parts.clock),
+            on_failure=cancel_failed,
+            width=parts.settings.width,
+        )
+    ]
+
+
 SERVICES: Mapping[str, Callable[[Parts], Awaitable[list[Step[Any]]]]] = {
     "document-rag": _document_rag,
     "grading": _grading,
@@ -170,6 +183,7 @@ SERVICES: Mapping[str, Callable[[Parts], Awaitable[list[Step[Any]]]]] = {
     "ingest": _ingest,
     "trace-store": _trace_store,
     "dead-letters": _dead_letters,
+    "cancel": _cancel,
 }
 """Every service that can be run, by name."""
 

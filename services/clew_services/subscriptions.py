@@ -19,6 +19,7 @@ READERS: tuple[tuple[str, Topic[Any]], ...] = (
     ("ingest.load", topics.DOCUMENT_LOAD),
     ("trace-store.store", topics.EXPLAINABILITY),
     ("dead-letters.work", topics.DEAD_LETTER_REQUEST),
+    ("cancel.run", topics.CANCEL_REQUEST),
 )
 """Every step of every service, with its topic. A test compares it with the wiring."""
 

@@ -32,6 +32,7 @@ def test_every_command_is_there() -> None:
         "documents", "documents list", "documents show", "documents delete", "eval",
         "ticket", "ticket list", "ticket show", "ticket answer", "ticket cancel",
         "dead", "dead list", "dead show", "dead edit", "dead requeue", "dead drop", "topics", "topics list", "topics create",
+        "brake", "brake list", "brake release", "cancel",
     }  # fmt: skip
 
 
@@ -140,7 +141,7 @@ def test_topics_as_json_name_each_topic_with_its_body_and_readers(alone: Shell) 
         ["document-rag.plan"],
     )
     assert rows["persistent://acme/default/dead-letter"]["subscriptions"] == ["dead-letter.inbox"]
-    assert len(rows) == 15
+    assert len(rows) == 17
 
 
 def test_creating_topics_needs_to_know_where_and_that_it_answers() -> None:

@@ -96,7 +96,7 @@ def test_every_step_receives_from_its_topic_and_every_service_topic_is_sent_to()
     }
     assert received == {f"receive.{step}": f"#/channels/{topic.name}" for step, topic in READERS}
     sent = {name.removeprefix("send.") for name, o in operations.items() if o["action"] == "send"}
-    outside = {"document-load", "graph-rag-request", "graph-rag-response"}
+    outside = {"document-load", "graph-rag-request", "graph-rag-response", "cancel-request"}
     assert sent == {topic.name for topic in TOPICS} - outside
 
 
@@ -110,6 +110,7 @@ def test_questions_name_the_topic_of_their_answers() -> None:
         "receive.document-rag.plan": "#/channels/document-rag-response",
         "receive.agent.think": "#/channels/agent-response",
         "receive.dead-letters.work": "#/channels/dead-letter-response",
+        "receive.cancel.run": "#/channels/cancel-response",
     }
 
 

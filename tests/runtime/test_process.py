@@ -436,6 +436,24 @@ async def test_a_deadline_that_has_passed_is_refused_before_anything_is_spent() 
         assert [b.error and b.error.type for b, _ in world.told()] == ["deadline-exceeded"]
 
 
+async def test_what_would_be_tried_again_after_the_deadline_ends_at_once() -> None:
+    """Half a second later nobody would wait any more; before that, it is tried again."""
+    async with World(handler=failing(*(ModelFailed("away") for _ in range(9)))) as world:
+        await world.ask(QUERY, id="hurried", deadline=int((world.clock.now() + 0.3) * 1000))
+        await world.ask(QUERY, id="patient", deadline=int((world.clock.now() + 1.2) * 1000))
+        await world.settle()
+        told = {envelope.id: body.error for body, envelope in world.told()}
+        assert [(name, error.type) for name, error in told.items() if error] == [
+            ("hurried", "deadline-exceeded")
+        ]
+        assert "away" in str(told["hurried"])
+        await world.clock.advance(0.6)
+        await world.settle()
+        assert [envelope.id for _, envelope in world.told()] == ["hurried", "patient"]
+        assert len(world.asked) == 3
+        assert not world.letters()
+
+
 async def test_a_request_without_a_session_gets_one_that_a_replay_gives_again() -> None:
     async with World() as world:
         question = DocumentRagQuery(query="q")

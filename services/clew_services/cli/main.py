@@ -13,6 +13,7 @@ import typer
 from clew_services.cli import (
     ask,
     brake,
+    cancel,
     dead,
     demo,
     doctor,
@@ -69,6 +70,7 @@ app.command("run")(run.run)
 app.command("ingest")(ingest.ingest)
 app.command("ask")(ask.ask)
 app.command("agent")(ask.agent)
+app.command("cancel")(cancel.cancel)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.command("eval")(evaluate.evaluate)

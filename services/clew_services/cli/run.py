@@ -29,7 +29,9 @@ def up(data: DataOption = None, log_level: LogOption = None) -> None:
 def run(
     services: Annotated[
         list[str],
-        typer.Argument(help="Which: document-rag, grading, agent, ingest, trace-store, dead-letters."),
+        typer.Argument(
+            help="Which: document-rag, grading, agent, ingest, trace-store, dead-letters, cancel."
+        ),
     ],
     data: DataOption = None,
     log_level: LogOption = None,

@@ -14,9 +14,10 @@ from clew_schema import ids
 from clew_schema.base import RunMessage
 from clew_schema.envelope import Envelope
 from clew_schema.limits import DEFAULT_COLLECTION
+from clew_services.cancelling import why_cancelled
 from clew_services.core.bounds import check_bounds, clip
-from clew_services.core.retry import Bury, Retry, RetryPolicy, judge
-from clew_services.errors import DeadlineExceeded, Forbidden, TicketClosed, Unreadable
+from clew_services.core.retry import Answer, Bury, Retry, RetryPolicy, judge
+from clew_services.errors import Cancelled, DeadlineExceeded, Forbidden, TicketClosed, Unreadable
 from clew_services.ports import Record
 from clew_services.runtime.aside import Aside
 from clew_services.runtime.handling import Handling
@@ -108,6 +109,7 @@ class Processor:
         try:
             handling = self._read(handling, delivery)
             self._admit(handling)
+            await self._still_wanted(handling)
             aside = Aside(self, handling)
             outcome = await step.run(handling.body, aside.emit, aside.tell)
             handling = replace(handling, ended=self.clock.now())
@@ -125,6 +127,15 @@ class Processor:
         brake.release()
         self.observer.done(run, outcome)
         return published
+
+    async def _still_wanted(self, handling: Handling) -> None:
+        """Refuse the next step of a run that was cancelled. Withdrawing its pause is no such step."""
+        caller, run = handling.step.caller, handling.run
+        if caller is None or run is None or not handling.step.recorded or caller.awaited(run):
+            return
+        why = await why_cancelled(self.ledger, handling.collection, handling.session_id)
+        if why is not None:
+            raise Cancelled("the run was cancelled" + (f": {why}" if why else ""))
 
     def _tickets(self, handling: Handling, outcome: Outcome) -> tuple[Ticket | None, Closing | None]:
         """What happens to tickets together with the record. Raises TypeError for a step that has none."""
@@ -196,6 +207,11 @@ class Processor:
         """What has to be published because handling failed: a delayed copy, or the news of it."""
         policy = handling.step.policy or self.policy
         verdict = judge(error, handling.envelope.attempt, policy, message_id=handling.cause)
+        if isinstance(verdict, Retry) and self._too_late(handling, verdict.after_seconds):
+            error = DeadlineExceeded(
+                f"the caller's deadline passes before {handling.step.name} is tried again: {error}"
+            )
+            verdict = Answer()
         if isinstance(verdict, Retry):
             self.observer.retried(handling, error, verdict.after_seconds)
             due = int((self.clock.now() + verdict.after_seconds) * 1000)
@@ -218,6 +234,11 @@ class Processor:
             letter = letter or self.packer.letter(handling, delivery, error)
             outputs = self.packer.failure(handling, error, letter, explained=False)
         return await self._recorded(handling, outputs)
+
+    def _too_late(self, handling: Handling, after: float) -> bool:
+        """Whether nobody would wait any more for what is tried again so much later."""
+        deadline = handling.envelope.deadline
+        return bool(deadline and handling.step.caller) and (self.clock.now() + after) * 1000 > deadline
 
     async def _recorded(
         self,
