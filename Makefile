@@ -10,7 +10,7 @@ PACKAGES := schema/clew_schema translators/clew_translators services/clew_servic
 UV_VERSION := 0.13.9
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-servers servers-up servers-down simulate bench bench-decisions eval docs lock format clean
+.PHONY: help setup demo test check test-servers servers-up servers-down simulate soak bench bench-decisions eval docs lock format clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ servers-down: $(STAMP) ## Stop the real servers
 # Each seed is a run of all consumers with faults of its own; a failing one is named, and replays exactly.
 simulate: $(STAMP) ## Play SEEDS=20000 simulated runs with faults against the promise
 	$(BIN)/python -m tests.simulate --seeds $(or $(SEEDS),20000)
+
+soak: $(STAMP) ## Ask one process REQUESTS=100000 times and see whether anything grows
+	$(BIN)/python -m tests.soak --requests $(or $(REQUESTS),100000)
 
 bench: bench-decisions ## Measure latency, throughput and processor time
 	$(BIN)/python -m benchmarks

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clew_services.runtime.step import Step
 
 PRUNE_EVERY = 600.0
-"""Seconds between looks for old records in the ledger."""
+"""Seconds between looks for old records in the ledger, or a quarter of their retention, if that is less."""
 
 
 class Service:
@@ -105,7 +105,7 @@ class Service:
 
     async def _prune(self) -> None:
         while True:
-            await self._processor.clock.sleep(PRUNE_EVERY)
+            await self._processor.clock.sleep(min(PRUNE_EVERY, self._retention / 4))
             with suppress(
                 ClewError
             ):  # the next round tries again; the ledger's own failures show in settling
