@@ -10,7 +10,7 @@ PACKAGES := schema/clew_schema translators/clew_translators services/clew_servic
 UV_VERSION := 0.13.9
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-servers servers-up servers-down simulate soak bench bench-decisions eval docs lock format clean
+.PHONY: help setup demo test check test-servers servers-up servers-down simulate soak fuzz bench bench-decisions eval docs lock format clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ simulate: $(STAMP) ## Play SEEDS=20000 simulated runs with faults against the pr
 
 soak: $(STAMP) ## Ask one process REQUESTS=100000 times and see whether anything grows
 	$(BIN)/python -m tests.soak --requests $(or $(REQUESTS),100000)
+
+fuzz: $(STAMP) ## Try spoilt messages and files on every reader of them for SECONDS=600
+	$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),600)
 
 bench: bench-decisions ## Measure latency, throughput and processor time
 	$(BIN)/python -m benchmarks

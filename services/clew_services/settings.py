@@ -234,7 +234,7 @@ class Settings(BaseSettings):
         """Read here and not by pydantic-settings, whose error for what is no JSON escapes the validation."""
         try:
             numbers = json.loads(value) if isinstance(value, str) else value
-        except ValueError:
+        except (ValueError, RecursionError):
             numbers = None
         if not isinstance(numbers, list | tuple) or [type(each) for each in numbers] != [int] * 3:
             raise ValueError("it is a JSON list of three whole numbers, e.g. [2400, 1600, 800]")

@@ -119,7 +119,7 @@ async def test_a_restart_between_two_questions_is_noticed_by_nobody(
 async def test_a_document_sent_while_the_server_is_away_is_taken_in_when_it_is_back(
     server: LiteServer, tmp_path: Path
 ) -> None:
-    async with house_over(server, tmp_path) as house:
+    async with house_over(server, tmp_path, max_attempts=20) as house:  # a server may be slow to be back
         server.kill()
         loading = asyncio.create_task(house.load("other.md", "Ariadne gave him the thread."))
         await until(lambda: len(retries(house, "document-load", "ingest")) > 0)

@@ -37,7 +37,11 @@ def shape_problems(triples: Sequence[Triple], profile: ShapedProfile) -> Iterato
     except NotRdf as error:
         yield "RDF", str(error), ""
         return
-    conforms, results, _text = validate(graph, shacl_graph=_shapes(profile))
+    try:
+        conforms, results, _text = validate(graph, shacl_graph=_shapes(profile))
+    except TypeError as error:  # of two literals that cannot be compared, which pyshacl does all the same
+        yield "RDF", f"a value is not of its datatype, so that it cannot be compared: {error}", ""
+        return
     if conforms:
         return
     found = {
