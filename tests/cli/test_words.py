@@ -32,7 +32,7 @@ def test_every_command_is_there() -> None:
         "documents", "documents list", "documents show", "documents delete", "eval",
         "ticket", "ticket list", "ticket show", "ticket answer", "ticket cancel",
         "dead", "dead list", "dead show", "dead edit", "dead requeue", "dead drop", "topics", "topics list", "topics create",
-        "brake", "brake list", "brake release", "cancel",
+        "brake", "brake list", "brake release", "cancel", "ledger", "ledger check", "ledger compact",
     }  # fmt: skip
 
 

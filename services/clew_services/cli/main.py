@@ -20,6 +20,7 @@ from clew_services.cli import (
     documents,
     evaluate,
     ingest,
+    ledger,
     run,
     ticket,
     topics,
@@ -79,4 +80,5 @@ app.add_typer(trace.app, name="trace")
 app.add_typer(ticket.app, name="ticket")
 app.add_typer(dead.app, name="dead")
 app.add_typer(brake.app, name="brake")
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(topics.app, name="topics")
