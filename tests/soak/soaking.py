@@ -20,19 +20,15 @@ from clew_schema.base import Message
 from clew_schema.envelope import Envelope
 from clew_schema.retrieval import DocumentRagQuery
 from clew_services.adapters.bus.pulsar import PulsarBus
-from clew_services.adapters.models.chat_scripted import ScriptedGrader, ScriptedThinker, ScriptedWriter
 from clew_services.adapters.models.embedder_hashing import HashingEmbedder
 from clew_services.application import Application
-from clew_services.core.agent import Thought
-from clew_services.core.answer import Draft
 from clew_services.errors import BusFailed
 from clew_services.ports import Delivery, Outgoing, TraceFilter
 from clew_services.runtime.observe import configure_logging
 from clew_services.settings import Settings
 from clew_translators import bus as wire
 from clew_translators.validating import validate
-from tests.chaos.worker import prepare, vectors
-from tests.flow.house import GOOD
+from tests.chaos.worker import Calls, NotingGrader, NotingWriter, prepare, vectors
 from tests.promise.history import digest
 
 SERVICES = ("document-rag", "grading", "agent", "trace-store", "dead-letters", "cancel")
@@ -83,16 +79,14 @@ class Soak:
             data=data, embedder="hashing", ledger_hours=20 / 3600, trace_retention_runs=500, max_iterations=3
         )
         await prepare(settings.database("catalog"))
-        look = Thought(thought="Let me look.", action="document-query", arguments={"question": "What is it?"})
-        done = Thought(thought="Now I know.", final="A ball of thread.")
+        nowhere = Calls(Path("/dev/null"))  # not scripted models: they keep every call
         application = Application(
             settings,
             SERVICES,
             vectors=await vectors(),
             embedder=HashingEmbedder(),
-            grader=ScriptedGrader(GOOD),
-            writer=ScriptedWriter(Draft(text="A ball of thread. [1]")),
-            thinker=ScriptedThinker(lambda _question, steps, *_: done if steps else look),
+            grader=NotingGrader(nowhere),
+            writer=NotingWriter(nowhere),
         )
         async with application:
             assert application.parts is not None
